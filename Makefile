@@ -1,0 +1,60 @@
+# Every target does its own set-up: a machine with Python >= 3.11 and make needs nothing else.
+# The first run makes .venv from requirements.lock (hashes checked); later runs reuse it.
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+ARGS ?=
+
+.PHONY: help setup demo test lint types unit soak bench docs schemas lock wheel clean
+
+help: ## what can be made
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "tablectl needs Python 3.11 or newer with its venv module (Debian: apt-get install python3 python3-venv)"; exit 1; }
+	@echo "setting up $(VENV) with $(PYTHON) from requirements.lock"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(STAMP) ## the virtual environment
+
+demo: $(STAMP) ## one shoe on an emulated scanner, into the reference game server (ARGS="--shoe bee-tek")
+	@$(BIN)/tablectl demo $(ARGS)
+
+test: lint types unit ## lint, types, import directions and the suite with reduced counts
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+unit: $(STAMP)
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+soak: $(STAMP) ## the heavy tests at the full counts
+	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q --timeout 1800 -m soak $(ARGS)
+
+bench: $(STAMP) ## latency from the wire to the game server, beside its floors
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+docs: $(STAMP) ## the generated documents: the table's diagram
+	@$(BIN)/python -m tablectl.table.diagram > docs/table.md
+
+schemas: $(STAMP) ## the JSON Schemas of the events
+	@$(BIN)/python -m tablectl.schemas
+
+lock: ## resolve requirements.lock anew (needs uv)
+	uv pip compile --universal --generate-hashes --python-version 3.11 --extra dev pyproject.toml -o requirements.lock --no-header --no-emit-index-url --upgrade
+
+wheel: $(STAMP) ## dist/*.whl
+	@$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

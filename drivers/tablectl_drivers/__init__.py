@@ -1,0 +1,1 @@
+"""Scanner drivers, emulated shoes and beepers that ship with tablectl."""
