@@ -47,6 +47,12 @@ class EmulatedShoe(Protocol):
     def standby(self) -> None:
         """The round is over: the shoe makes ready for the next one (`P` of an Angel Eye)."""
 
+    def force_end(self) -> None:
+        """End the hand by force: the button for a void round. Nothing on a shoe without buttons."""
+
+    def lock(self, locked: bool) -> None:
+        """Turn the key: a locked shoe calls each card drawn one outside a game. Nothing without a key."""
+
     def restart(self) -> None:
         """Power-cycle: the start signal, and the shoe's own hand forgotten."""
 

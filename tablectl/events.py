@@ -384,6 +384,7 @@ class FreeHandOrdered(Event):
     TYPE = "hand.freed"
     PUBLIC = False
     approved_by: str
+    boot: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

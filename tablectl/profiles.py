@@ -1,0 +1,62 @@
+"""House-rule profiles: TOML files by name or path, validated into :class:`HouseRules`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from tablectl.house import HouseRules
+
+
+class ConfigError(Exception):
+    """A file, or a key in it, cannot be used. The text names the file, the key path and the way out."""
+
+
+def config_dir() -> Path:
+    """The shipped ``config`` folder: inside the package in a wheel, in the repository in a checkout."""
+    shipped = Path(__file__).parent / "_config"
+    return shipped if shipped.is_dir() else Path(__file__).parent.parent / "config"
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """A TOML file as a dict. Raises :class:`ConfigError` naming file, line and fault."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+
+
+def explain(path: Path, error: ValidationError) -> str:
+    """Every fault of a file, one a line, each with its key path."""
+    lines = []
+    for fault in error.errors():
+        key = ".".join(str(part) for part in fault["loc"])
+        text = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            text = "unknown key; remove it or correct its spelling"
+        lines.append(f"{path}: {key + ': ' if key else ''}{text}")
+    return "\n".join(lines)
+
+
+def load_rules(name: str, folders: tuple[Path, ...] = ()) -> HouseRules:
+    """The profile ``name`` (or a path ending in ``.toml``), from ``folders`` first, then the shipped ones.
+
+    Raises :class:`ConfigError` when there is none, or when it has a fault.
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+    else:
+        places = [folder / f"{name}.toml" for folder in (*folders, config_dir() / "rules")]
+        path = next((place for place in places if place.is_file()), places[-1])
+        if not path.is_file():
+            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
+            raise ConfigError(f"there are no house rules named {name!r}; shipped: {known}")
+    try:
+        return TypeAdapter(HouseRules).validate_python(read_toml(path))
+    except ValidationError as error:
+        raise ConfigError(explain(path, error)) from None

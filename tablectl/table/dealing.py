@@ -1,0 +1,194 @@
+"""What a card does, phase by phase: burned, dealt, kept with a hold, or only written down.
+
+A card that left the shoe is counted once, whatever becomes of it; no card is invented, and none
+takes a place that the rule does not give it.
+"""
+
+from __future__ import annotations
+
+from tablectl import events as ev
+from tablectl.cards import Card, Position
+from tablectl.clock import SECOND
+from tablectl.rules import draws
+from tablectl.scanner import Arrived, Label, Scan
+from tablectl.table import words
+from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
+from tablectl.table.state import Phase
+from tablectl.table.turn import Turn
+
+_BURN_LABELS = frozenset({Label.NONE, Label.BURN, Label.BURN_COUNT, Label.OUTSIDE})
+
+
+def _scan(given: Arrived) -> Scan:
+    assert isinstance(given.item, Scan)
+    return given.item
+
+
+def _face(card: Card | None) -> str | None:
+    return None if card is None else str(card)
+
+
+def keep(turn: Turn, scan: Scan, code: str, what: str = "") -> None:
+    """Count the card out, keep it with the hold ``code``, and hold the table."""
+    turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
+    turn.hold(code, what)
+
+
+def _impossible(turn: Turn, scan: Scan) -> bool:
+    """Hold for a card that the shoe cannot have held. It is kept, so that it can be looked at."""
+    problem = turn.shoe.problem(scan.card)
+    if problem:
+        keep(turn, scan, "integrity", f"This was {problem}.")
+    return problem is not None
+
+
+def card_handled(turn: Turn, given: Arrived) -> None:
+    """No shoe is in play: the card is being handled; an error beep, no hold."""
+    scan = _scan(given)
+    why = f"handling: {turn.state.phase.value}"
+    turn.emit(ev.ScanPassed(why=why, card=_face(scan.card), label=scan.label.value))
+    turn.signal("reject")
+
+
+def card_kept(turn: Turn, given: Arrived) -> None:
+    """Under a hold a card is kept with it and never assigned by itself."""
+    scan = _scan(given)
+    if not _impossible(turn, scan):
+        code = turn.state.holds[0].code
+        turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
+    turn.signal("reject")
+
+
+def card_not_due(turn: Turn, given: Arrived) -> None:
+    """A card that nobody was to draw: early, in excess, or with no round in play."""
+    scan = _scan(given)
+    if _impossible(turn, scan):
+        return
+    what = f"It is {scan.card}." if scan.card else "It could not be read."
+    match turn.state.phase, turn.state.last_scan:
+        case Phase.BETTING, _:
+            keep(turn, scan, "card-early", what)
+        case (Phase.COMPLETE, _) | (Phase.IDLE, "result"):
+            keep(turn, scan, "overdraw", what)
+        case Phase.IDLE, "burn":
+            # Its face stays secret like that of every burn card.
+            keep(turn, scan, "burn-over")
+        case _:
+            keep(turn, scan, "card-idle", what)
+
+
+def card_burned(turn: Turn, given: Arrived) -> None:
+    """A burn card; one that the shoe names as a hand's card is counted burned and holds."""
+    scan = _scan(given)
+    if _impossible(turn, scan):
+        return
+    burn(turn, scan.card, kept=False)
+    around = turn.around.traits
+    if around.names_positions and around.burn_frames != "game" and scan.label not in _BURN_LABELS:
+        turn.hold("card-conflict", f"A burn card was due, the shoe calls it {scan.label.value}.")
+
+
+def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
+    """Burn one card: a due one, or one kept with a hold."""
+    state = turn.state
+    left = max(0, state.burns_due - 1)
+    if state.burn_first_card and card is not None:
+        left = card.points or 10
+    turn.emit(
+        ev.CardBurned(
+            shoe=turn.shoe.number,
+            reason=state.burn_reason if state.burns_due else "error",
+            left=left,
+            shoe_left=turn.shoe.left - (0 if kept else 1),
+            card=_face(card),
+            kept=kept,
+        )
+    )
+    watch_shuffle(turn)
+    share_reached(turn)
+
+
+def card_unread(turn: Turn, given: Arrived) -> None:
+    """A due card could not be read. Once: it is wanted again and takes the place. Twice: hold."""
+    scan = _scan(given)
+    if turn.state.unread:
+        turn.emit(ev.ScanUnread(label=scan.label.value, hold_boot=turn.now.boot, **turn.where))
+        turn.hold("card-unreadable", "It was tried twice.")
+        return
+    wait = int(turn.rules.dealing.unread_seconds * SECOND)
+    turn.emit(ev.ScanUnread(label=scan.label.value, hold_boot=turn.now.boot + wait, **turn.where))
+    turn.signal("reject")
+    turn.say(words.RESCAN)
+
+
+def card_dealt(turn: Turn, given: Arrived) -> None:
+    """The next card of the hand, if the shoe agrees that it is; else it is kept and the table held."""
+    scan, r = _scan(given), turn.round
+    if _impossible(turn, scan):
+        return
+    if r.closed_boot is not None and given.at.boot < r.closed_boot:
+        keep(turn, scan, "card-early", f"It is {scan.card}; it was drawn before the close.")
+        return
+    due = r.due
+    assert due is not None and scan.card is not None
+    in_step = _in_step(turn, scan.label, due)
+    if scan.label is Label.OVERDRAW:
+        keep(turn, scan, "overdraw", f"The shoe calls {scan.card} a card in excess.")
+    elif scan.label is Label.OUTSIDE:
+        keep(turn, scan, "card-conflict", f"{scan.card} was drawn while the shoe was out of the game.")
+    elif in_step and scan.label.value != due.value:
+        keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls {scan.card} {scan.label.value}.")
+    else:
+        lay(turn, scan.card, in_step=in_step, kept=False)
+        turn.signal("accept")
+        if turn.round.due is None:
+            hand_complete(turn)
+
+
+def _in_step(turn: Turn, label: Label, due: Position) -> bool:
+    """Whether the shoe's labels are to be compared from this card on (scanners, section 1, item 5)."""
+    if not turn.around.traits.names_positions or label is Label.NONE:
+        return False
+    if due is not Position.P1:
+        return turn.round.in_step
+    if not turn.state.step_lost:
+        return True
+    return turn.state.standby and label is Label.P1
+
+
+def lay(turn: Turn, card: Card, *, in_step: bool, kept: bool, source: str = "scanner") -> None:
+    """Give ``card`` the position that is due, and say what comes next."""
+    r = turn.round
+    due = r.due
+    assert due is not None
+    hand = r.player if due.side.value == "player" else r.banker
+    open_ = r.turned
+    after = _after(turn, due, card)
+    turn.emit(
+        ev.CardDealt(
+            position=due,
+            card=str(card) if open_ else None,
+            points=card.points if open_ else None,
+            total=(sum(c.points for c in hand) + card.points) % 10 if open_ else None,
+            source=source,
+            next=after if open_ else None,
+            face=None if open_ else str(card),
+            kept=kept,
+            in_step=in_step,
+            **turn.where,
+        )
+    )
+    if open_:
+        turn.say(words.next_step(turn.round))
+    watch_shuffle(turn)
+    share_reached(turn)
+
+
+def _after(turn: Turn, due: Position, card: Card) -> str:
+    """Which hand draws after ``card`` lies at ``due``: player, banker or none."""
+    r = turn.round
+    player = [c.points for c in r.player]
+    banker = [c.points for c in r.banker]
+    (player if due.side.value == "player" else banker).append(card.points)
+    side = draws(player, banker)
+    return side.value if side else "none"

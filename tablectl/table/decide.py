@@ -1,0 +1,222 @@
+"""``decide``: what an input does to a table at a moment. Pure; time is an argument.
+
+First the deadlines that lay at or before the input's arrival, then the input itself, by the
+handler that :mod:`tablectl.table.transitions` names for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from tablectl import events as ev
+from tablectl.clock import SECOND, Instant
+from tablectl.table import dealer, dealing, device, pit_boss
+from tablectl.table.holds import offered
+from tablectl.table.inputs import (
+    ROUND_CHANGING,
+    SUPERVISED,
+    Around,
+    Command,
+    Decision,
+    Input,
+    Kind,
+    Started,
+    Trouble,
+    kind_of,
+)
+from tablectl.table.rounds import betting_refusal, close_betting, open_betting
+from tablectl.table.state import Phase, State, next_deadline
+from tablectl.table.transitions import REFUSALS, move_for
+from tablectl.table.turn import Refused, Turn
+
+LATE = SECOND
+"""A window found overdue by more than this was suspended with the process or the machine."""
+
+
+def decide(state: State, given: Input, now: Instant, around: Around) -> Decision:
+    """What ``given`` does to the table at ``now``; ``given.at`` is when it arrived.
+
+    Never raises for what a device or a person may send. The decision's state is the fold of its
+    events over ``state``.
+    """
+    turn = Turn(state, now, around)
+    _pass_deadlines(turn, given.at.boot)
+    if isinstance(given, Command):
+        refused = _command(turn, given)
+        return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
+    kind = kind_of(given)
+    move = move_for(turn.state.phase, kind, held=turn.state.held)
+    if move is not None:
+        HANDLERS[move.handler](turn, given)
+    else:
+        device.note(turn, kind.value, f"not expected: {REFUSALS[turn.state.phase]}")
+    return Decision(tuple(turn.events), tuple(turn.effects), turn.state)
+
+
+# --- time -------------------------------------------------------------------------------------------
+
+
+def _pass_deadlines(turn: Turn, until: int) -> None:
+    """Decide every deadline at or before ``until``. A loop, for one may lead to the next."""
+    while (due := next_deadline(turn.state)) is not None and due <= until:
+        _deadline(turn, due, until)
+
+
+def _deadline(turn: Turn, due: int, until: int) -> None:
+    state, r = turn.state, turn.state.round
+    if r is not None and r.deadline is not None and state.phase is Phase.BETTING:
+        if r.deadline <= until:
+            late = turn.now.boot - r.deadline > LATE
+            close_betting(turn, "suspended" if late else "timer", r.deadline)
+            return
+        if r.pips_left and r.deadline - r.pips_left * SECOND <= until:
+            # Pips that were missed are skipped, never made up for.
+            left = -((until - r.deadline) // SECOND)
+            turn.emit(ev.BettingClosing(seconds=min(left, r.pips_left), **turn.where))
+            turn.signal("pip")
+            return
+    if state.unread_deadline == due:
+        turn.hold("card-unreadable", "No card was scanned in its place.")
+    elif r is not None and r.remind_deadline == due:
+        text = "The shoe's result is awaited: press its button, or: confirm"
+        turn.emit(ev.Reminded(what="verdict", text=text, **turn.where))
+        turn.say(text)
+    else:
+        _open_by_itself(turn)
+
+
+def _open_by_itself(turn: Turn) -> None:
+    """Automatic opening after a result, where the house sets it so; else the dealer is told why not."""
+    why = betting_refusal(turn)
+    if why is None:
+        open_betting(turn)
+        return
+    turn.emit(ev.Reminded(what="auto-open", text=why, **turn.where))
+    turn.say(f"Betting does not open: {why}")
+
+
+# --- commands ----------------------------------------------------------------------------------------
+
+
+def _command(turn: Turn, command: Command) -> bool:
+    """Carry a command out, or refuse it with nothing changed; recorded either way."""
+    try:
+        _check_sender(turn, command)
+        move = move_for(turn.state.phase, command.kind, held=turn.state.held)
+        if move is None:
+            raise Refused(_default_refusal(turn, command))
+        HANDLERS[move.handler](turn, command)
+        refused = False
+    except Refused as refusal:
+        turn.answer = f"{command.kind.value} refused: {refusal}"
+        refused = True
+    turn.emit(
+        ev.CommandRecorded(
+            id=command.id,
+            command=command.kind.value,
+            args=command.args,
+            person=command.person,
+            supervisor=command.supervisor,
+            uid=command.uid,
+            accepted=not refused,
+            answer=turn.answer,
+            reason=command.reason,
+            **turn.where,
+        )
+    )
+    return refused
+
+
+def _default_refusal(turn: Turn, command: Command) -> str:
+    if turn.state.held:
+        holds = " ".join(h.message for h in turn.state.holds)
+        return f"the table is on hold. {holds} {pit_boss.ways_out(offered(turn.state)).capitalize()}"
+    if command.kind is Kind.RELEASE:
+        return "the table is not on hold"
+    return f"phase {turn.state.phase.value}: {REFUSALS[turn.state.phase]}"
+
+
+def _check_sender(turn: Turn, command: Command) -> None:
+    """Authority, and that the sender saw what is so."""
+    if command.kind in SUPERVISED:
+        if not command.supervisor or not command.person:
+            raise Refused("only a pit boss does this; give a name and PIN")
+        if not (command.reason or "").strip():
+            raise Refused("a reason is needed: --reason TEXT")
+    saw, state = command.expect, turn.state
+    if saw.round is not None and saw.round != state.where:
+        raise Refused(f"it was meant for round {saw.round}, now it is {state.where}; look again")
+    if saw.version is not None and saw.version != state.version:
+        raise Refused(f"the table has changed since (state {saw.version}, now {state.version}); look again")
+    if command.kind in ROUND_CHANGING and saw.round is None and saw.version is None:
+        raise Refused("it does not say what its sender saw: --round SHOE/ROUND or --state VERSION")
+
+
+# --- the process ----------------------------------------------------------------------------------------
+
+
+def started(turn: Turn, given: Started) -> None:
+    """A process begins on this journal: open betting is closed, an open round or burn is held."""
+    was_betting = turn.state.phase is Phase.BETTING
+    turn.emit(ev.ControllerStarted(version=given.version, **turn.where))
+    if was_betting:
+        close_betting(turn, "restart", turn.now.boot)
+    if turn.in_round or turn.state.phase is Phase.BURNING:
+        turn.hold("restart", "Compare the cards on the table with the screen.")
+
+
+def trouble(turn: Turn, given: Trouble) -> None:
+    """Something outside the game that people must know."""
+    turn.alert(given.code, given.message)
+
+
+def nothing(turn: Turn, given: Input) -> None:
+    """Time alone: its deadlines are decided already."""
+
+
+HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
+    name: cast(Callable[[Turn, Any], None], getattr(module, name))
+    for module, names in (
+        (dealing, ("card_handled", "card_kept", "card_not_due", "card_burned", "card_unread", "card_dealt")),
+        (
+            device,
+            (
+                "cut_seen",
+                "verdict",
+                "verdict_afterwards",
+                "verdict_too_soon",
+                "forced_end",
+                "standby",
+                "shoe_restarted",
+                "shoe_error",
+                "shoe_note",
+                "rejected",
+                "discarded",
+                "scanner_lost",
+                "scanner_restored",
+            ),
+        ),
+        (
+            dealer,
+            (
+                "open_table",
+                "close_table",
+                "sign_in",
+                "sign_out",
+                "shoe_new",
+                "burn_done",
+                "bets_open",
+                "bets_close",
+                "cut_card",
+                "turn_cards",
+                "confirm",
+                "hold",
+                "acknowledge",
+            ),
+        ),
+        (pit_boss, ("release", "void", "burn", "burn_error", "hand_free", "shoe_end", "inspect")),
+    )
+    for name in names
+} | {"started": started, "trouble": trouble, "nothing": nothing}
+"""Every handler by its name in the transition table."""

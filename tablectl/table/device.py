@@ -1,0 +1,190 @@
+"""What the shoe says besides cards, and what becomes of the shoe itself.
+
+The shoe's opinions are checked against the cards, never believed alone; nothing it says starts a
+round or a shoe.
+"""
+
+from __future__ import annotations
+
+from tablectl import events as ev
+from tablectl.odds import hand_result, outcome
+from tablectl.scanner import (
+    Arrived,
+    DeviceEvent,
+    DeviceKind,
+    Discarded,
+    Reject,
+    Scan,
+    ScannerLost,
+    ScannerRestored,
+)
+from tablectl.table import words
+from tablectl.table.rounds import cutting_card, end_shoe, publish_result
+from tablectl.table.state import Phase
+from tablectl.table.turn import Turn
+
+CANNOT_READ, OVERDRAW, WRONG_BUTTON = 1, 2, 3
+"""Error codes that need no hold of their own: the card concerned, or the dealer, does it."""
+
+
+def _event(given: Arrived) -> DeviceEvent:
+    assert isinstance(given.item, DeviceEvent)
+    return given.item
+
+
+def note(turn: Turn, kind: str, text: str, *, ends_step: bool = False) -> None:
+    """Write down what the shoe said."""
+    turn.emit(ev.DeviceNoted(kind=kind, text=text, ends_step=ends_step, **turn.where))
+
+
+def cut_seen(turn: Turn, given: Arrived) -> None:
+    """The shoe reports the cutting card; its second report is the card behind the last one."""
+    cut = turn.shoe.cut
+    if cut is None:
+        cutting_card(turn, "scanner")
+    elif not cut.by_scanner:
+        note(turn, "cut-card", "the cutting card, already announced")
+    elif turn.in_round:
+        turn.hold("shoe-empty")
+    else:
+        end_shoe(turn, "the shoe is empty")
+
+
+def verdict(turn: Turn, given: Arrived) -> None:
+    """The result button with the hand complete: it confirms, or it holds the table."""
+    said, r = _event(given), turn.round
+    text = verdict_text(said)
+    if not r.in_step:
+        note(turn, "verdict", f"{text}; not compared")
+        turn.say(words.OUT_OF_STEP)
+        return
+    player, banker = hand_result(r.player), hand_result(r.banker)
+    ours = (outcome(player, banker), player.pair, banker.pair)
+    note(turn, "verdict", text)
+    if (said.outcome, said.player_pair, said.banker_pair) != ours:
+        mine = ours[0].value + _pairs(player.pair, banker.pair)
+        turn.hold("shoe-disagrees", f"The shoe says {text}, the cards say {mine}.")
+    elif turn.rules.dealing.confirm == "shoe" and r.turned:
+        publish_result(turn, "shoe")
+
+
+def verdict_text(said: DeviceEvent) -> str:
+    """``player, player pair`` and so on."""
+    return (said.outcome.value if said.outcome else "nothing") + _pairs(said.player_pair, said.banker_pair)
+
+
+def _pairs(player: bool, banker: bool) -> str:
+    return (", player pair" if player else "") + (", banker pair" if banker else "")
+
+
+def verdict_afterwards(turn: Turn, given: Arrived) -> None:
+    """The result is out and stands until amended: agreeing is ignored, disagreeing is an alert."""
+    said = _event(given)
+    note(turn, "verdict", verdict_text(said))
+    ours = turn.state.last_outcome
+    if ours is not None and said.outcome is not ours:
+        turn.alert(
+            "shoe-disagrees",
+            f"The shoe says {verdict_text(said)} after a result of {ours.value}; the result stands.",
+        )
+
+
+def verdict_too_soon(turn: Turn, given: Arrived) -> None:
+    """The button was pressed before the hand is complete."""
+    said = verdict_text(_event(given))
+    if turn.round.in_step:
+        turn.hold("shoe-disagrees", f"The result button says {said}, and the hand is not complete.")
+    else:
+        note(turn, "verdict", f"{said}; not compared")
+
+
+def forced_end(turn: Turn, given: Arrived) -> None:
+    """The shoe gave the round up; a person decides what becomes of it."""
+    note(turn, "forced-end", "the shoe ended the round by force", ends_step=True)
+    turn.hold("shoe-disagrees", "It ended the round by force.")
+
+
+def standby(turn: Turn, given: Arrived) -> None:
+    """Between rounds; in the middle of a hand the shoe is out of step."""
+    note(turn, "standby", "stand-by", ends_step=turn.state.phase is Phase.DEALING)
+
+
+def shoe_restarted(turn: Turn, given: Arrived) -> None:
+    """The start signal never starts a shoe: an alert between rounds, a hold in a round."""
+    note(turn, "started", "start of communication", ends_step=True)
+    if turn.in_round:
+        turn.hold("shoe-restarted")
+    else:
+        turn.alert("shoe-restarted", "The shoe was restarted; the shoe in play goes on.")
+
+
+def shoe_error(turn: Turn, given: Arrived) -> None:
+    """An error of the shoe, in its own words."""
+    said = _event(given)
+    note(turn, "error", said.text, ends_step=True)
+    turn.say(f"The shoe reports: {said.text}")
+    if said.number in (CANNOT_READ, WRONG_BUTTON):
+        return
+    if said.number == OVERDRAW:
+        if turn.in_round or turn.state.last_scan == "result":
+            turn.hold("overdraw", "The shoe says so.")
+    elif turn.in_round or turn.state.phase is Phase.BURNING:
+        turn.hold("shoe-error", said.text)
+    else:
+        turn.alert("shoe-error", f"The shoe reports an error: {said.text}")
+
+
+def shoe_note(turn: Turn, given: Arrived) -> None:
+    """Lock, setting, cleared error, gap, notice: written down; a gap ends the comparing of labels."""
+    said = _event(given)
+    note(turn, said.kind.value, said.text)
+    if said.kind is DeviceKind.GAP:
+        turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
+    if said.kind is DeviceKind.BURN_COUNT and said.number is not None and said.number != turn.state.burns_due:
+        turn.alert(
+            "burn-count",
+            f"The shoe expects {said.number} burn cards, the house rules {turn.state.burns_due}.",
+        )
+
+
+def rejected(turn: Turn, given: Arrived) -> None:
+    """Bytes that mean nothing: written down with their reason, an error beep, nothing changes."""
+    assert isinstance(given.item, Reject)
+    turn.emit(ev.ScanPassed(why=f"rejected: {given.item.reason}", **turn.where))
+    turn.signal("reject")
+
+
+def discarded(turn: Turn, given: Discarded) -> None:
+    """What waited in the line before the scanner was ready is never played."""
+    match given.item:
+        case Scan(card=card, label=label):
+            turn.emit(
+                ev.ScanPassed(
+                    why="discarded: from before the scanner was ready",
+                    card=None if card is None else str(card),
+                    label=label.value,
+                    **turn.where,
+                )
+            )
+            turn.alert(
+                "scan-discarded", "A card came before the scanner was ready; it does not count."
+            )
+        case DeviceEvent(text=text, kind=kind):
+            note(turn, "discarded", f"{kind.value} {text}".strip())
+        case Reject(reason=reason):
+            turn.emit(ev.ScanPassed(why=f"discarded: {reason}", **turn.where))
+
+
+def scanner_lost(turn: Turn, given: ScannerLost) -> None:
+    """The hand is frozen, never voided; betting closes on time all the same."""
+    turn.emit(ev.ScannerLost(reason=given.reason, **turn.where))
+    if turn.in_round or turn.state.phase is Phase.BURNING:
+        turn.hold("device-lost", given.reason)
+    else:
+        turn.say(f"The scanner is lost: {given.reason}")
+
+
+def scanner_restored(turn: Turn, given: ScannerRestored) -> None:
+    """It is back; what lies on the table is still to be confirmed by a person."""
+    turn.emit(ev.ScannerRestored(identity=given.identity, **turn.where))
+    turn.say("The scanner is ready")

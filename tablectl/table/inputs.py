@@ -1,0 +1,220 @@
+"""What can reach a table, what surrounds it, and what comes of a decision.
+
+Inputs are scans and shoe reports (:mod:`tablectl.scanner`), commands of people, time, and the
+start of the process.  Each has a :class:`Kind`, the column of the transition table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tablectl.clock import Instant
+from tablectl.events import Event
+from tablectl.house import HouseRules
+from tablectl.scanner import (
+    Arrived,
+    DeviceEvent,
+    DeviceKind,
+    Discarded,
+    Item,
+    Reject,
+    Scan,
+    ScannerLost,
+    ScannerRestored,
+    Traits,
+)
+from tablectl.table.state import State
+
+
+class Kind(StrEnum):
+    """Every kind of input; commands are named as they are typed."""
+
+    CARD = "card"
+    UNREAD = "unread card"
+    CUT_SEEN = "cutting card seen"
+    VERDICT = "shoe's verdict"
+    FORCED_END = "shoe's forced end"
+    STANDBY = "shoe's stand-by"
+    SHOE_STARTED = "shoe's start signal"
+    SHOE_ERROR = "shoe's error"
+    SHOE_NOTE = "shoe's note"
+    REJECTED = "rejected bytes"
+    DISCARDED = "discarded scan"
+    LOST = "scanner lost"
+    RESTORED = "scanner restored"
+    TIME = "time"
+    STARTED = "controller started"
+    TROUBLE = "trouble"
+
+    OPEN = "open"
+    CLOSE = "close"
+    SIGN_IN = "sign-in"
+    SIGN_OUT = "sign-out"
+    INSPECT = "shoe inspect"
+    SHOE_NEW = "shoe new"
+    BETS_OPEN = "bets open"
+    BETS_CLOSE = "bets close"
+    CUT_CARD = "cut-card"
+    TURN = "turn"
+    CONFIRM = "confirm"
+    HOLD = "hold"
+    ACK = "ack"
+    BURN_DONE = "burn done"
+    RELEASE = "release"
+    VOID = "void"
+    BURN = "burn"
+    BURN_ERROR = "burn-error"
+    HAND_FREE = "hand free"
+    SHOE_END = "shoe end"
+
+
+COMMANDS = frozenset(k for k in Kind if list(Kind).index(k) >= list(Kind).index(Kind.OPEN))
+"""The kinds that people type."""
+
+SUPERVISED = frozenset(
+    {Kind.RELEASE, Kind.VOID, Kind.BURN, Kind.BURN_ERROR, Kind.HAND_FREE, Kind.SHOE_END, Kind.INSPECT}
+)
+"""Commands that only an authenticated pit boss gives, with a reason."""
+
+ROUND_CHANGING = frozenset({Kind.CONFIRM, Kind.RELEASE, Kind.VOID})
+"""Commands that must carry what their sender saw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What the sender of a command saw: a round (``SHOE/ROUND``), a state version, or both."""
+
+    round: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command as it reached the controller, its sender already authenticated."""
+
+    kind: Kind
+    at: Instant
+    id: str = ""
+    args: dict[str, str] = field(default_factory=dict)
+    person: str | None = None
+    supervisor: bool = False
+    uid: int | None = None
+    reason: str | None = None
+    expect: Expect = Expect()
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has come this far."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A process began on this journal."""
+
+    at: Instant
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something outside the game that people must know; raised once until somebody acknowledges it."""
+
+    at: Instant
+    code: str
+    message: str
+
+
+Input = Arrived | Discarded | ScannerLost | ScannerRestored | Command | Tick | Started | Trouble
+
+_DEVICE_KINDS = {
+    DeviceKind.CUT_CARD: Kind.CUT_SEEN,
+    DeviceKind.VERDICT: Kind.VERDICT,
+    DeviceKind.FORCED_END: Kind.FORCED_END,
+    DeviceKind.STANDBY: Kind.STANDBY,
+    DeviceKind.STARTED: Kind.SHOE_STARTED,
+    DeviceKind.ERROR: Kind.SHOE_ERROR,
+}
+
+
+def kind_of(given: Input) -> Kind:
+    """The column of an input in the transition table."""
+    match given:
+        case Arrived(item=item):
+            return _kind_of_item(item)
+        case Discarded():
+            return Kind.DISCARDED
+        case ScannerLost():
+            return Kind.LOST
+        case ScannerRestored():
+            return Kind.RESTORED
+        case Command(kind=kind):
+            return kind
+        case Tick():
+            return Kind.TIME
+        case Started():
+            return Kind.STARTED
+        case Trouble():
+            return Kind.TROUBLE
+
+
+def _kind_of_item(item: Item) -> Kind:
+    match item:
+        case Scan(card=card):
+            return Kind.UNREAD if card is None else Kind.CARD
+        case DeviceEvent(kind=kind):
+            return _DEVICE_KINDS.get(kind, Kind.SHOE_NOTE)
+        case Reject():
+            return Kind.REJECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What surrounds the table and is no part of its replayed state.
+
+    ``rules``: the configured profile, for the next opening or shoe. ``link_why``: why the game
+    server's link is not good, None when it is. ``journal_why``: the same for the journal.
+    """
+
+    rules: HouseRules
+    traits: Traits = Traits()
+    link_why: str | None = None
+    journal_why: str | None = None
+
+
+# --- what comes of a decision ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A beep pattern to fire and forget: pip, close, accept, reject or hold."""
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Words for the dealer: what to call, or what to do next."""
+
+    text: str
+
+
+Effect = Signal | Say
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Events to journal, effects to fire, the answer to a command, and the state they lead to.
+
+    ``state`` is the fold of ``events`` over the state decided on. ``refused`` is the reason of a
+    refused command; its only event is the private record of it.
+    """
+
+    events: tuple[Event, ...]
+    effects: tuple[Effect, ...]
+    state: State
+    answer: str = ""
+    refused: bool = False

@@ -1,0 +1,151 @@
+"""The state of a table: a phase, what is on the layout, the shoe, and perhaps a hold over it all.
+
+Everything here is the fold of journal rows (:mod:`tablectl.table.evolve`); nothing else changes
+it.  Deadlines are data: instants of CLOCK_BOOTTIME in ns, looked at by whoever owns a clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tablectl.cards import Card, Outcome, Position, Side
+from tablectl.clock import SECOND
+from tablectl.house import HouseRules
+from tablectl.rules import next_position
+from tablectl.shoe import Shoe
+
+
+class Phase(StrEnum):
+    """Where a table stands. Values are the words people read."""
+
+    CLOSED = "closed"
+    NO_SHOE = "no shoe"
+    BURNING = "burning"
+    IDLE = "idle"
+    BETTING = "betting"
+    NO_MORE_BETS = "no more bets"
+    DEALING = "dealing"
+    COMPLETE = "complete"
+    SHUFFLE_DUE = "shuffle due"
+
+
+IN_ROUND = frozenset({Phase.BETTING, Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE})
+"""Phases in which a round number is given and not yet settled."""
+
+BETWEEN_ROUNDS = frozenset({Phase.BURNING, Phase.IDLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One reason why the table is on hold. ``code`` is a key of :data:`tablectl.table.holds.HOLDS`."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A card that was drawn under a hold: counted out of the shoe, not yet given a place."""
+
+    card: Card | None
+    label: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The round in play. ``turned``: whether faces may be shown (always, when dealt face up)."""
+
+    number: int
+    free: bool = False
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
+    turned: bool = True
+    opened_boot: int | None = None
+    deadline: int | None = None
+    pips_left: int = 0
+    closed_boot: int | None = None
+    in_step: bool = False
+    """The shoe began this hand itself and nothing disturbed it since: its labels may be compared."""
+    remind_deadline: int | None = None
+
+    @property
+    def due(self) -> Position | None:
+        """Where the next card goes, or None when the hand is complete."""
+        return next_position([c.points for c in self.player], [c.points for c in self.banker])
+
+    @property
+    def cards(self) -> dict[Position, Card]:
+        """What lies where, in deal order of the positions."""
+        laid: dict[Position, Card] = {}
+        for i in range(3):
+            for side, hand in ((Side.PLAYER, self.player), (Side.BANKER, self.banker)):
+                if i < len(hand):
+                    laid[Position(f"{side.value[0].upper()}{i + 1}")] = hand[i]
+        return laid
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A table at one moment. ``row``, ``sequence``: the last journal row and public event folded in.
+
+    ``version``: the last row that changed phase, holds or cards; commands carry the one their
+    sender saw. ``last_scan`` tells what kind of card was seen last between rounds (``burn`` or
+    ``result``), for naming the hold of a card that nobody expected.
+    """
+
+    phase: Phase = Phase.CLOSED
+    rules: HouseRules | None = None
+    shoe: Shoe | None = None
+    round: Round | None = None
+    holds: tuple[Hold, ...] = ()
+    loose: tuple[Loose, ...] = ()
+    dealer: str | None = None
+    pickup: str | None = None
+    last_dealer: str | None = None
+    burns_due: int = 0
+    burn_reason: str = ""
+    burn_first_card: bool = False
+    unread: int = 0
+    unread_deadline: int | None = None
+    last_scan: str = ""
+    shoes: int = 0
+    inspected: bool = False
+    """The cards were counted since the table opened or a shoe was last started."""
+    shoe_since_open: bool = False
+    scanner_up: bool = False
+    scanner_why: str = "not connected yet"
+    step_lost: bool = False
+    """The shoe's labels are not believed until it says stand-by and begins a hand itself."""
+    standby: bool = False
+    auto_open: int | None = None
+    last_outcome: Outcome | None = None
+    """The last result, if the shoe dealt that hand in step and may be asked to agree."""
+    alerts: tuple[tuple[str, str], ...] = ()
+    row: int = 0
+    sequence: int = 0
+    version: int = 0
+
+    @property
+    def held(self) -> bool:
+        """Whether a hold lies over the phase."""
+        return bool(self.holds)
+
+    @property
+    def where(self) -> str:
+        """``SHOE/ROUND`` of the round in play, ``SHOE/-`` between rounds, ``-`` without a shoe."""
+        if self.shoe is None:
+            return "-"
+        return f"{self.shoe.number}/{self.round.number if self.round else '-'}"
+
+
+def next_deadline(state: State) -> int | None:
+    """When the table next wants to be told the time (CLOCK_BOOTTIME, ns), or None."""
+    wanted = [state.auto_open, state.unread_deadline]
+    if state.round is not None:
+        r = state.round
+        wanted.append(r.remind_deadline)
+        if state.phase is Phase.BETTING and r.deadline is not None:
+            wanted.append(r.deadline - r.pips_left * SECOND if r.pips_left else r.deadline)
+    return min((w for w in wanted if w is not None), default=None)

@@ -1,0 +1,100 @@
+"""One decision in the making: a scratch pad that handlers write events and effects on.
+
+``emit`` folds each event at once, so a handler always reads the state that its own events have
+led to, and the state of the finished decision *is* the fold of its events.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from tablectl import events as ev
+from tablectl.clock import Instant
+from tablectl.house import HouseRules
+from tablectl.shoe import Shoe
+from tablectl.table.evolve import evolve
+from tablectl.table.holds import HOLDS
+from tablectl.table.inputs import Around, Effect, Say, Signal
+from tablectl.table.state import IN_ROUND, Round, State
+
+
+class Refused(Exception):
+    """A command cannot be carried out; the text says why and names the way out."""
+
+
+class Where(TypedDict):
+    """The fields that every event of a shoe and round carries."""
+
+    shoe: int | None
+    round: int | None
+
+
+class Turn:
+    """The scratch pad of one decision. ``now`` is the moment of deciding, never an arrival."""
+
+    def __init__(self, state: State, now: Instant, around: Around) -> None:
+        self.state = state
+        self.now = now
+        self.around = around
+        self.events: list[ev.Event] = []
+        self.effects: list[Effect] = []
+        self.answer = ""
+
+    def emit(self, event: ev.Event) -> None:
+        """Write an event and fold it."""
+        self.state = evolve(self.state, event)
+        self.events.append(event)
+
+    def signal(self, pattern: str) -> None:
+        """Fire a beep pattern."""
+        self.effects.append(Signal(pattern))
+
+    def say(self, text: str) -> None:
+        """Tell the dealer something."""
+        self.effects.append(Say(text))
+
+    @property
+    def where(self) -> Where:
+        """Shoe and round number now, as event fields."""
+        shoe, round_ = self.state.shoe, self.state.round
+        return {"shoe": shoe.number if shoe else None, "round": round_.number if round_ else None}
+
+    @property
+    def shoe(self) -> Shoe:
+        """The shoe in play; only for handlers of phases that have one."""
+        assert self.state.shoe is not None
+        return self.state.shoe
+
+    @property
+    def round(self) -> Round:
+        """The round in play; only for handlers of phases that have one."""
+        assert self.state.round is not None
+        return self.state.round
+
+    @property
+    def rules(self) -> HouseRules:
+        """The rules of the shoe in play."""
+        assert self.state.rules is not None
+        return self.state.rules
+
+    @property
+    def in_round(self) -> bool:
+        """Whether a round is in play."""
+        return self.state.phase in IN_ROUND
+
+    def hold(self, code: str, what: str = "") -> None:
+        """Put the table on hold; a code that already holds it is not repeated."""
+        if any(h.code == code for h in self.state.holds):
+            return
+        message = HOLDS[code].means + (f" {what}" if what else "")
+        codes = (*(h.code for h in self.state.holds), code)
+        self.emit(ev.TableHeld(codes=codes, message=message, code=code, **self.where))
+        self.signal("hold")
+        self.say(message)
+
+    def alert(self, name: str, message: str) -> None:
+        """Raise an alert, once until it is acknowledged."""
+        if any(alert == name for alert, _ in self.state.alerts):
+            return
+        self.emit(ev.AlertRaised(alert=name, message=message, **self.where))
+        self.say(message)

@@ -1,0 +1,36 @@
+"""The words a dealer calls or is told, in one place."""
+
+from __future__ import annotations
+
+from tablectl.cards import Outcome, Position, Side
+from tablectl.table.state import Round
+
+NO_MORE_BETS = "No More Bets"
+LAST_HAND = "Last Hand before shuffle"
+OUT_OF_STEP = "The shoe is out of step: confirm the result by hand"
+RESCAN = "The card could not be read: scan it again"
+
+_WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}
+
+
+def totals(r: Round) -> str:
+    """Both totals, as they are called: ``Player 5, Banker 3``."""
+    player = sum(c.points for c in r.player) % 10
+    banker = sum(c.points for c in r.banker) % 10
+    return f"Player {player}, Banker {banker}"
+
+
+def winner(outcome: Outcome) -> str:
+    """The announcement of a result."""
+    return _WINNER[outcome]
+
+
+def next_step(r: Round) -> str:
+    """What comes next after a card: "Player draws", "Banker draws", "no more cards"."""
+    due = r.due
+    if due is None:
+        return f"{totals(r)}: no more cards"
+    if due in (Position.P3, Position.B3):
+        stands = "Player stands, " if due is Position.B3 and len(r.player) == 2 else ""
+        return f"{totals(r)}: {stands}{due.side.value.capitalize()} draws"
+    return f"{'Player' if due.side is Side.PLAYER else 'Banker'}'s card"
