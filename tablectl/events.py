@@ -152,7 +152,8 @@ class BettingOpened(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BettingClosing(Event):
     TYPE = "betting.closing"
-    seconds: int
+    seconds: float
+    pips_left: int = private(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

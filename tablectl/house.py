@@ -11,12 +11,17 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 _STRICT: dict[str, Any] = {"extra": "forbid"}
+
+
+_PLAIN_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,8})?", re.ASCII)
+"""Nothing else that Decimal() takes (signs, exponents, underscores, blanks) belongs in a published odds."""
 
 
 def _fail_unless(good: bool, key: str, wants: str, got: object) -> None:
@@ -25,14 +30,9 @@ def _fail_unless(good: bool, key: str, wants: str, got: object) -> None:
 
 
 def _decimal(key: str, text: str, *, least: Decimal = Decimal(0)) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    _fail_unless(
-        value.is_finite() and value >= least, key, f'a decimal in quotes, {least} or more ("0.95")', text
-    )
-    return value
+    good = _PLAIN_DECIMAL.fullmatch(text) is not None and Decimal(text) >= least
+    _fail_unless(good, key, f'a decimal in quotes, {least} or more ("0.95")', text)
+    return Decimal(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,15 @@ class Betting:
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
     seconds: float = 20.0
     pips: int = 5
+    pip_every: float = 1.0
     opens: Literal["command", "automatic"] = "command"
     pause: float = 5.0
     link_required: bool = True
 
     def __post_init__(self) -> None:
         _fail_unless(0 < self.seconds <= 600, "betting.seconds", "more than 0, 600 at most", self.seconds)
-        _fail_unless(0 <= self.pips <= 30, "betting.pips", "0 to 30 seconds", self.pips)
+        _fail_unless(0 <= self.pips <= 30, "betting.pips", "0 to 30 pips", self.pips)
+        _fail_unless(0.01 <= self.pip_every <= 10, "betting.pip_every", "0.01 to 10 seconds", self.pip_every)
         _fail_unless(0 <= self.pause <= 600, "betting.pause", "0 to 600 seconds", self.pause)
 
 
@@ -178,8 +180,8 @@ class Limit:
     max: str
 
     def __post_init__(self) -> None:
-        low = _decimal("limits.min", self.min)
-        _decimal("limits.max", self.max, least=low)
+        low = _decimal("min", self.min)
+        _decimal("max", self.max, least=low)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def open_table(turn: Turn, command: Command) -> None:
 def close_table(turn: Turn, command: Command) -> None:
     """Close it; where the house wants it, the cards are counted first."""
     state = turn.state
-    if turn.rules.shoe.inspection and state.shoe_since_open and not state.inspected:
+    if state.count_due or (turn.rules.shoe.inspection and state.shoe_since_open and not state.inspected):
         raise Refused("the cards are to be counted before closing; first: shoe inspect --by-hand")
     turn.emit(ev.TableClosed())
     turn.answer = "table closed"
@@ -82,6 +82,8 @@ def shoe_new(turn: Turn, command: Command) -> None:
         raise Refused("no dealer is signed in; first: sign-in NAME")
     if rules.shoe.inspection and not state.shoe_since_open and not state.inspected:
         raise Refused("the cards are to be inspected before the first shoe; first: shoe inspect --by-hand")
+    if state.count_due:
+        raise Refused("the last shoe's cards could not be right; count them first: shoe inspect --by-hand")
     number = state.shoes + 1
     turn.emit(
         ev.ShoeStarted(

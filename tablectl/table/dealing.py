@@ -38,7 +38,8 @@ def _impossible(turn: Turn, scan: Scan) -> bool:
     """Hold for a card that the shoe cannot have held. It is kept, so that it can be looked at."""
     problem = turn.shoe.problem(scan.card)
     if problem:
-        keep(turn, scan, "integrity", f"This was {problem}.")
+        hidden = not turn.in_round or turn.rules.dealing.deal == "face-down"
+        keep(turn, scan, "integrity", "" if hidden else f"This was {problem}.")
     return problem is not None
 
 
@@ -62,19 +63,41 @@ def card_kept(turn: Turn, given: Arrived) -> None:
 def card_not_due(turn: Turn, given: Arrived) -> None:
     """A card that nobody was to draw: early, in excess, or with no round in play."""
     scan = _scan(given)
-    if _impossible(turn, scan):
+    if _impossible(turn, scan) or _repeated(turn, scan):
         return
-    what = f"It is {scan.card}." if scan.card else "It could not be read."
+    # No face in these messages: the card may become a burn card, or lie face down.
+    what = "" if scan.card else "It could not be read."
     match turn.state.phase, turn.state.last_scan:
         case Phase.BETTING, _:
             keep(turn, scan, "card-early", what)
         case (Phase.COMPLETE, _) | (Phase.IDLE, "result"):
             keep(turn, scan, "overdraw", what)
         case Phase.IDLE, "burn":
-            # Its face stays secret like that of every burn card.
-            keep(turn, scan, "burn-over")
+            keep(turn, scan, "burn-over", what)
         case _:
             keep(turn, scan, "card-idle", what)
+
+
+def _repeated(turn: Turn, scan: Scan) -> bool:
+    """The shoe tells of a card a second time: same hand, same position, same face, in step."""
+    r = turn.state.round
+    if r is None or not r.in_step or scan.card is None:
+        return False
+    if not any(p.value == scan.label.value and card == scan.card for p, card in r.cards.items()):
+        return False
+    turn.emit(
+        ev.ScanPassed(why="repeat: told before", card=_face(scan.card), label=scan.label.value, **turn.where)
+    )
+    return True
+
+
+def _before_close(turn: Turn, given: Arrived, scan: Scan) -> bool:
+    """Hold for a card that was drawn while betting was open, though it is looked at only now."""
+    closed = turn.state.round.closed_boot if turn.state.round else None
+    early = closed is not None and given.at.boot < closed
+    if early:
+        keep(turn, scan, "card-early", "It was drawn before the close.")
+    return early
 
 
 def card_burned(turn: Turn, given: Arrived) -> None:
@@ -111,6 +134,8 @@ def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
 def card_unread(turn: Turn, given: Arrived) -> None:
     """A due card could not be read. Once: it is wanted again and takes the place. Twice: hold."""
     scan = _scan(given)
+    if _before_close(turn, given, scan):
+        return
     if turn.state.unread:
         turn.emit(ev.ScanUnread(label=scan.label.value, hold_boot=turn.now.boot, **turn.where))
         turn.hold("card-unreadable", "It was tried twice.")
@@ -124,24 +149,21 @@ def card_unread(turn: Turn, given: Arrived) -> None:
 def card_dealt(turn: Turn, given: Arrived) -> None:
     """The next card of the hand, if the shoe agrees that it is; else it is kept and the table held."""
     scan, r = _scan(given), turn.round
-    if _impossible(turn, scan):
-        return
-    if r.closed_boot is not None and given.at.boot < r.closed_boot:
-        keep(turn, scan, "card-early", f"It is {scan.card}; it was drawn before the close.")
+    if _impossible(turn, scan) or _before_close(turn, given, scan) or _repeated(turn, scan):
         return
     due = r.due
     assert due is not None and scan.card is not None
     in_step = _in_step(turn, scan.label, due)
     if scan.label is Label.OVERDRAW:
-        keep(turn, scan, "overdraw", f"The shoe calls {scan.card} a card in excess.")
+        keep(turn, scan, "overdraw", "The shoe calls it a card in excess.")
     elif scan.label is Label.OUTSIDE:
-        keep(turn, scan, "card-conflict", f"{scan.card} was drawn while the shoe was out of the game.")
+        keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
     elif in_step and scan.label.value != due.value:
-        keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls {scan.card} {scan.label.value}.")
+        keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:
         lay(turn, scan.card, in_step=in_step, kept=False)
         turn.signal("accept")
-        if turn.round.due is None:
+        if turn.state.phase is Phase.COMPLETE:
             hand_complete(turn)
 
 

@@ -41,7 +41,9 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
     events over ``state``.
     """
     turn = Turn(state, now, around)
-    _pass_deadlines(turn, given.at.boot)
+    if not isinstance(given, Started):
+        # A start drops the deadlines of the process before it, perhaps of the machine's last run.
+        _pass_deadlines(turn, given.at.boot)
     if isinstance(given, Command):
         refused = _command(turn, given)
         return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
@@ -51,7 +53,20 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
         HANDLERS[move.handler](turn, given)
     else:
         device.note(turn, kind.value, f"not expected: {REFUSALS[turn.state.phase]}")
+    _exhausted(turn)
     return Decision(tuple(turn.events), tuple(turn.effects), turn.state)
+
+
+def _exhausted(turn: Turn) -> None:
+    """A card is due and none is left: a hold at once, whoever took the last one."""
+    state = turn.state
+    if (
+        state.shoe is not None
+        and state.shoe.left == 0
+        and state.phase in (Phase.NO_MORE_BETS, Phase.DEALING)
+        and turn.round.due is not None
+    ):
+        turn.hold("shoe-empty")
 
 
 # --- time -------------------------------------------------------------------------------------------
@@ -70,10 +85,12 @@ def _deadline(turn: Turn, due: int, until: int) -> None:
             late = turn.now.boot - r.deadline > LATE
             close_betting(turn, "suspended" if late else "timer", r.deadline)
             return
-        if r.pips_left and r.deadline - r.pips_left * SECOND <= until:
+        if r.pips_left and r.deadline - r.pips_left * r.pip_every <= until:
             # Pips that were missed are skipped, never made up for.
-            left = -((until - r.deadline) // SECOND)
-            turn.emit(ev.BettingClosing(seconds=min(left, r.pips_left), **turn.where))
+            left = min(-((until - r.deadline) // r.pip_every), r.pips_left)
+            seconds = left * r.pip_every / SECOND
+            whole = int(seconds) if seconds == int(seconds) else seconds
+            turn.emit(ev.BettingClosing(seconds=whole, pips_left=left - 1, **turn.where))
             turn.signal("pip")
             return
     if state.unread_deadline == due:
@@ -88,7 +105,8 @@ def _deadline(turn: Turn, due: int, until: int) -> None:
 
 def _open_by_itself(turn: Turn) -> None:
     """Automatic opening after a result, where the house sets it so; else the dealer is told why not."""
-    why = betting_refusal(turn)
+    phase = turn.state.phase
+    why = betting_refusal(turn) if phase is Phase.IDLE else REFUSALS[phase]
     if why is None:
         open_betting(turn)
         return
@@ -107,6 +125,7 @@ def _command(turn: Turn, command: Command) -> bool:
         if move is None:
             raise Refused(_default_refusal(turn, command))
         HANDLERS[move.handler](turn, command)
+        _exhausted(turn)
         refused = False
     except Refused as refusal:
         turn.answer = f"{command.kind.value} refused: {refusal}"
@@ -131,7 +150,8 @@ def _command(turn: Turn, command: Command) -> bool:
 def _default_refusal(turn: Turn, command: Command) -> str:
     if turn.state.held:
         holds = " ".join(h.message for h in turn.state.holds)
-        return f"the table is on hold. {holds} {pit_boss.ways_out(offered(turn.state)).capitalize()}"
+        ways = pit_boss.ways_out(offered(turn.state))
+        return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
     if command.kind is Kind.RELEASE:
         return "the table is not on hold"
     return f"phase {turn.state.phase.value}: {REFUSALS[turn.state.phase]}"
@@ -158,10 +178,13 @@ def _check_sender(turn: Turn, command: Command) -> None:
 
 def started(turn: Turn, given: Started) -> None:
     """A process begins on this journal: open betting is closed, an open round or burn is held."""
-    was_betting = turn.state.phase is Phase.BETTING
+    r = turn.state.round
+    deadline = r.deadline if r is not None and turn.state.phase is Phase.BETTING else None
     turn.emit(ev.ControllerStarted(version=given.version, **turn.where))
-    if was_betting:
-        close_betting(turn, "restart", turn.now.boot)
+    if turn.state.phase is Phase.BETTING:
+        # Never later than announced, however long the process was away.
+        at_boot = turn.now.boot if deadline is None else min(turn.now.boot, deadline)
+        close_betting(turn, "restart", at_boot)
     if turn.in_round or turn.state.phase is Phase.BURNING:
         turn.hold("restart", "Compare the cards on the table with the screen.")
 

@@ -44,7 +44,7 @@ def cut_seen(turn: Turn, given: Arrived) -> None:
         cutting_card(turn, "scanner")
     elif not cut.by_scanner:
         note(turn, "cut-card", "the cutting card, already announced")
-    elif turn.in_round:
+    elif turn.in_round or turn.state.held:
         turn.hold("shoe-empty")
     else:
         end_shoe(turn, "the shoe is empty")
@@ -54,6 +54,11 @@ def verdict(turn: Turn, given: Arrived) -> None:
     """The result button with the hand complete: it confirms, or it holds the table."""
     said, r = _event(given), turn.round
     text = verdict_text(said)
+    if not r.turned:
+        # Whatever it says would tell the hidden faces.
+        note(turn, "verdict", f"{text}; the cards are face down")
+        turn.say("The cards are face down; first: turn")
+        return
     if not r.in_step:
         note(turn, "verdict", f"{text}; not compared")
         turn.say(words.OUT_OF_STEP)
@@ -64,7 +69,7 @@ def verdict(turn: Turn, given: Arrived) -> None:
     if (said.outcome, said.player_pair, said.banker_pair) != ours:
         mine = ours[0].value + _pairs(player.pair, banker.pair)
         turn.hold("shoe-disagrees", f"The shoe says {text}, the cards say {mine}.")
-    elif turn.rules.dealing.confirm == "shoe" and r.turned:
+    elif turn.rules.dealing.confirm == "shoe":
         publish_result(turn, "shoe")
 
 
@@ -81,11 +86,12 @@ def verdict_afterwards(turn: Turn, given: Arrived) -> None:
     """The result is out and stands until amended: agreeing is ignored, disagreeing is an alert."""
     said = _event(given)
     note(turn, "verdict", verdict_text(said))
-    ours = turn.state.last_outcome
-    if ours is not None and said.outcome is not ours:
+    ours, pairs = turn.state.last_outcome, turn.state.last_pairs
+    if ours is not None and (said.outcome, (said.player_pair, said.banker_pair)) != (ours, pairs):
         turn.alert(
             "shoe-disagrees",
-            f"The shoe says {verdict_text(said)} after a result of {ours.value}; the result stands.",
+            f"The shoe says {verdict_text(said)} after a result of {ours.value}{_pairs(*pairs)};"
+            " the result stands.",
         )
 
 
@@ -93,7 +99,8 @@ def verdict_too_soon(turn: Turn, given: Arrived) -> None:
     """The button was pressed before the hand is complete."""
     said = verdict_text(_event(given))
     if turn.round.in_step:
-        turn.hold("shoe-disagrees", f"The result button says {said}, and the hand is not complete.")
+        note(turn, "verdict", f"{said}; too soon")
+        turn.hold("shoe-disagrees", "Its result button was pressed and the hand is not complete.")
     else:
         note(turn, "verdict", f"{said}; not compared")
 
@@ -135,7 +142,10 @@ def shoe_error(turn: Turn, given: Arrived) -> None:
 
 
 def shoe_note(turn: Turn, given: Arrived) -> None:
-    """Lock, setting, cleared error, gap, notice: written down; a gap ends the comparing of labels."""
+    """Lock, setting, cleared error, gap, notice: written down.
+
+    A gap is an alert only: if a card was lost in it, the next label does not follow and holds.
+    """
     said = _event(given)
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
@@ -166,9 +176,7 @@ def discarded(turn: Turn, given: Discarded) -> None:
                     **turn.where,
                 )
             )
-            turn.alert(
-                "scan-discarded", "A card came before the scanner was ready; it does not count."
-            )
+            turn.alert("scan-discarded", "A card came before the scanner was ready; it does not count.")
         case DeviceEvent(text=text, kind=kind):
             note(turn, "discarded", f"{kind.value} {text}".strip())
         case Reject(reason=reason):

@@ -6,12 +6,14 @@ only what its event changes; the row, sequence and version numbers are kept here
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.cards import Card, Side
+from tablectl.clock import SECOND
+from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
 from tablectl.table.state import Hold, Loose, Phase, Round, State
@@ -75,7 +77,9 @@ def _controller_started(state: State, _: ev.ControllerStarted) -> State:
         auto_open=None,
         unread=0,
         unread_deadline=None,
-        round=r and replace(r, deadline=None, pips_left=0, remind_deadline=None, in_step=False),
+        # The close may be an instant of the machine's last run; no scan of this one lies before it.
+        round=r
+        and replace(r, deadline=None, pips_left=0, remind_deadline=None, closed_boot=None, in_step=False),
     )
 
 
@@ -95,7 +99,7 @@ def _dealer_changed(state: State, event: ev.DealerChanged) -> State:
 
 
 def _inspection_recorded(state: State, _: ev.InspectionRecorded) -> State:
-    return replace(state, inspected=True)
+    return replace(state, inspected=True, count_due=False)
 
 
 def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
@@ -161,6 +165,7 @@ def _shoe_ended(state: State, _: ev.ShoeEnded) -> State:
         shoe=None,
         round=None,
         loose=(),
+        count_due=state.count_due or any(hold.code == "integrity" for hold in state.holds),
         burns_due=0,
         burn_first_card=False,
         auto_open=None,
@@ -203,13 +208,21 @@ def _begin_round(state: State, new: Round, phase: Phase) -> State:
 
 def _betting_opened(state: State, event: ev.BettingOpened) -> State:
     assert event.round is not None
-    pips = min(_rules(state).betting.pips, int(event.seconds))
-    new = Round(event.round, opened_boot=event.opened_boot, deadline=event.deadline_boot, pips_left=pips)
+    betting = _rules(state).betting
+    # A pip at the opening itself would tell nothing.
+    pips = min(betting.pips, math.ceil(event.seconds / betting.pip_every) - 1)
+    new = Round(
+        event.round,
+        opened_boot=event.opened_boot,
+        deadline=event.deadline_boot,
+        pips_left=pips,
+        pip_every=round(betting.pip_every * SECOND),
+    )
     return _begin_round(state, new, Phase.BETTING)
 
 
 def _betting_closing(state: State, event: ev.BettingClosing) -> State:
-    return replace(state, round=replace(_round(state), pips_left=event.seconds - 1))
+    return replace(state, round=replace(_round(state), pips_left=event.pips_left))
 
 
 def _betting_closed(state: State, event: ev.BettingClosed) -> State:
@@ -265,6 +278,7 @@ def _round_resulted(state: State, event: ev.RoundResulted) -> State:
         last_scan="result",
         auto_open=event.auto_open_boot,
         last_outcome=event.outcome if _round(state).in_step else None,
+        last_pairs=(event.player.pair, event.banker.pair),
     )
 
 
@@ -286,7 +300,7 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
     return replace(
         state,
         holds=(*state.holds, Hold(event.code, event.message)),
-        round=r and replace(r, in_step=False),
+        round=r and replace(r, in_step=False, remind_deadline=None),
         step_lost=state.step_lost or r is not None,
         auto_open=None,
         unread_deadline=None,
@@ -343,7 +357,7 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
         case "standby":
             return replace(state, standby=True)
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:
-            cut = replace(state.shoe.cut, by_scanner=True)
+            cut = Cut(state.shoe.cut.out, True, state.shoe.cut.by_command)
             return replace(state, shoe=replace(state.shoe, cut=cut))
         case _:
             return state

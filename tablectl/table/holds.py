@@ -48,12 +48,12 @@ HOLDS: dict[str, HoldCode] = {
     "card-conflict": HoldCode(
         "The shoe puts a card in another place than the rule.", ("accept", "burn", "keep", "void", "shoe end")
     ),
-    "overdraw": HoldCode("A card was drawn after the hand was complete.", ("burn", "void", "shoe end")),
+    "overdraw": HoldCode("A card was drawn in excess of the hand.", ("accept", "burn", "void", "shoe end")),
     "shoe-disagrees": HoldCode("The shoe says another result than the cards.", ("keep", "void", "shoe end")),
     "announce-differs": HoldCode(
         "The dealer announced another result than the cards.", ("keep", "void", "shoe end")
     ),
-    "shoe-empty": HoldCode("The shoe is empty and the hand is not complete.", ("void", "shoe end")),
+    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("void", "shoe end")),
     "integrity": HoldCode(
         "The cards cannot be right. Take the shoe out of play and count it.",
         ("void", "shoe end"),

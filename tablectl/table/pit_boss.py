@@ -79,6 +79,9 @@ def void(turn: Turn, command: Command) -> None:
     void_round(turn, reason, person)
     release_after(turn, "void", reason, person)
     round_over(turn)
+    if turn.state.shoe is None:
+        # It was the shoe's last hand: what outlived the void ends with the shoe.
+        release_after(turn, "shoe end", reason, person)
     turn.answer = f"round {target} void"
 
 

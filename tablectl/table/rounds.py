@@ -154,27 +154,22 @@ def watch_shuffle(turn: Turn) -> None:
 
 def betting_refusal(turn: Turn) -> str | None:
     """Why betting may not open now, in words with the way out, or None."""
-    state = turn.state
-    if state.dealer is None:
-        return "no dealer is signed in; first: sign-in NAME"
-    return round_refusal(turn) or _surroundings_refusal(turn)
+    why = round_refusal(turn)
+    if why is None and turn.rules.betting.link_required and turn.around.link_why:
+        why = f"the game server's link is not good: {turn.around.link_why}"
+    return why
 
 
 def round_refusal(turn: Turn) -> str | None:
     """Why no round of any kind may begin now, or None."""
+    if turn.state.dealer is None:
+        return "no dealer is signed in; first: sign-in NAME"
     if turn.shoe.left < 6:
         return f"only {turn.shoe.left} cards are left in the shoe; a pit boss ends it: shoe end"
     if not turn.state.scanner_up:
         return f"the scanner is not there ({turn.state.scanner_why})"
-    return None
-
-
-def _surroundings_refusal(turn: Turn) -> str | None:
-    around = turn.around
-    if around.journal_why:
-        return f"the journal is not safe: {around.journal_why}"
-    if turn.rules.betting.link_required and around.link_why:
-        return f"the game server's link is not good: {around.link_why}"
+    if turn.around.journal_why:
+        return f"the journal is not safe: {turn.around.journal_why}"
     return None
 
 

@@ -53,7 +53,7 @@ class Loose:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see tablectl.frozen
 class Round:
     """The round in play. ``turned``: whether faces may be shown (always, when dealt face up)."""
 
@@ -65,6 +65,7 @@ class Round:
     opened_boot: int | None = None
     deadline: int | None = None
     pips_left: int = 0
+    pip_every: int = SECOND
     closed_boot: int | None = None
     in_step: bool = False
     """The shoe began this hand itself and nothing disturbed it since: its labels may be compared."""
@@ -86,7 +87,7 @@ class Round:
         return laid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see tablectl.frozen
 class State:
     """A table at one moment. ``row``, ``sequence``: the last journal row and public event folded in.
 
@@ -122,6 +123,10 @@ class State:
     auto_open: int | None = None
     last_outcome: Outcome | None = None
     """The last result, if the shoe dealt that hand in step and may be asked to agree."""
+    last_pairs: tuple[bool, bool] = (False, False)
+    """Player pair and Banker pair of that result."""
+    count_due: bool = False
+    """A shoe was taken out of play because its cards cannot be right: count them before the next."""
     alerts: tuple[tuple[str, str], ...] = ()
     row: int = 0
     sequence: int = 0
@@ -147,5 +152,5 @@ def next_deadline(state: State) -> int | None:
         r = state.round
         wanted.append(r.remind_deadline)
         if state.phase is Phase.BETTING and r.deadline is not None:
-            wanted.append(r.deadline - r.pips_left * SECOND if r.pips_left else r.deadline)
+            wanted.append(r.deadline - r.pips_left * r.pip_every if r.pips_left else r.deadline)
     return min((w for w in wanted if w is not None), default=None)

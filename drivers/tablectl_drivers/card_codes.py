@@ -1,0 +1,92 @@
+"""The house's table of scanner codes: which text on a card means which card.
+
+Codes are compared as raw bytes and never read as numbers: ``int()`` would take ``+1010``,
+``1_010`` and full-width digits for ``1010``. An unknown code is no card; there is no default.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tablectl.cards import DECK, Card
+
+CODE_CAP = 128
+"""Most bytes of a code."""
+
+
+class CardTable:
+    """Codes to cards, many to one. Build it with :func:`load_cards`."""
+
+    def __init__(self, codes: Mapping[bytes, Card]) -> None:
+        self._codes = dict(codes)
+
+    def __getitem__(self, code: bytes) -> Card | None:
+        """The card of ``code``, or None."""
+        return self._codes.get(code)
+
+    def code(self, card: Card) -> bytes:
+        """The first code of ``card``: what an emulated scanner reads off it."""
+        return next(code for code, of in self._codes.items() if of == card)
+
+
+def load_cards(cards: object) -> CardTable:
+    """The table a setting ``cards`` means: the path of a TOML file with a table ``[codes]``, or such a table.
+
+    A line is ``code = "card"``, for example ``1010 = "AS"``. Raises :class:`ValueError` naming
+    the code (and in a file its line) for a code given twice, a card that does not exist, and a
+    card without a code.
+    """
+    if isinstance(cards, Mapping):
+        return _table(cards, "cards", "")
+    if not isinstance(cards, str) or not cards:
+        raise ValueError("cards: give the path of a card table, or a table of code = card")
+    try:
+        text = Path(cards).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cards: {cards} cannot be read: {error}") from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"cards: {cards}: {_explain(error, text)}") from None
+    codes = document.get("codes")
+    if not isinstance(codes, dict) or len(document) != 1:
+        raise ValueError(f"cards: {cards}: the file holds one table, [codes], and nothing else")
+    return _table(codes, f"cards: {cards}", text)
+
+
+def _explain(error: tomllib.TOMLDecodeError, text: str) -> str:
+    # "Cannot overwrite a value" is how the parser says that a code stands there twice.
+    found = re.search(r"at line (\d+)", str(error))
+    if not found:
+        return str(error)
+    line = text.splitlines()[int(found[1]) - 1].strip()
+    twice = "; this code stands for a card already" if "overwrite" in str(error) else ""
+    return f"{error}: {line}{twice}"
+
+
+def _table(codes: Mapping[Any, Any], where: str, text: str) -> CardTable:
+    table: dict[bytes, Card] = {}
+    for code, name in codes.items():
+        place = f"{where}{_line_of(code, text)}: code {code!r}"
+        if not isinstance(code, str) or not 1 <= len(code) <= CODE_CAP:
+            raise ValueError(f"{place}: a code is a text of 1 to {CODE_CAP} characters")
+        if not code.isascii() or not code.isprintable() or code != code.strip():
+            raise ValueError(f"{place}: a code is printable ASCII without blanks at its ends")
+        try:
+            table[code.encode("ascii")] = Card.parse(name)
+        except ValueError as error:
+            raise ValueError(f"{place}: {error}") from None
+    if missing := [str(card) for card in DECK if card not in table.values()]:
+        raise ValueError(f"{where}: no code for {' '.join(missing)}")
+    return CardTable(table)
+
+
+def _line_of(code: object, text: str) -> str:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.partition("=")[0].strip().strip("\"'") == code:
+            return f" line {number}"
+    return ""

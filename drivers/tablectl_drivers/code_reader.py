@@ -1,0 +1,116 @@
+"""From one scanned line to a card: prefix, suffix and identifier off, table looked up, bounce told.
+
+Shared by every scanner that reads codes off cards, whatever link it hangs on. Such a scanner has
+no sequence number, so whether the same code twice is one card read twice or two equal cards is
+decided by the gap between the arrivals, never by equality alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tablectl.clock import SECOND
+from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
+from tablectl_drivers import options
+from tablectl_drivers.card_codes import CardTable, load_cards
+
+SETTINGS = ("cards", "prefix", "suffix", "aim", "aim_allowed", "idle_end", "stub_drop", "bounce_ms")
+AIM_MODES = ("off", "strip")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSettings:
+    """How a site's scanner is set up. Times in ns; ``idle_end`` None: a pause ends no line.
+
+    ``prefix`` and ``suffix`` stand around the payload in every line, the suffix before the line
+    end. ``aim`` ``strip``: each payload follows an AIM identifier ``]`` letter modifier, the
+    letter one of ``aim_allowed`` (any if empty); ``off``: there is none.
+    """
+
+    cards: CardTable
+    prefix: bytes = b""
+    suffix: bytes = b""
+    aim: str = "off"
+    aim_allowed: bytes = b""
+    idle_end: int | None = None
+    stub_drop: int = 2 * SECOND
+    bounce: int = 300 * options.MILLISECOND
+
+
+def code_settings(settings: Mapping[str, Any]) -> CodeSettings:
+    """Read a driver's settings. Raises :class:`ValueError` naming the key that is wrong."""
+    allowed = settings.get("aim_allowed", [])
+    if not isinstance(allowed, list | tuple) or not all(
+        isinstance(letter, str) and len(letter) == 1 and letter.isascii() and letter.isalpha()
+        for letter in allowed
+    ):
+        raise ValueError(f"aim_allowed: {allowed!r} is not a list of letters, for example C, Q")
+    aim = options.choice(settings, "aim", AIM_MODES)
+    if allowed and aim == "off":
+        raise ValueError('aim_allowed: is looked at only with aim = "strip"')
+    idle_end = None
+    if settings.get("idle_end", "off") != "off":
+        idle_end = options.span(settings, "idle_end", 0, unit=SECOND, low=0.01, high=60)
+    if "cards" not in settings:
+        raise ValueError("cards: give the path of the house's card table, or a table of code = card")
+    return CodeSettings(
+        cards=load_cards(settings["cards"]),
+        prefix=options.ascii_text(settings, "prefix", 16),
+        suffix=options.ascii_text(settings, "suffix", 16),
+        aim=aim,
+        aim_allowed="".join(allowed).encode("ascii"),
+        idle_end=idle_end,
+        stub_drop=options.span(settings, "stub_drop", 2, unit=SECOND, low=0.1, high=60),
+        bounce=options.span(settings, "bounce_ms", 300, unit=options.MILLISECOND, low=0, high=60_000),
+    )
+
+
+class CodeReader:
+    """Lines to items. ``line`` is what the scanner sent without its line end, ``raw`` the wire bytes."""
+
+    def __init__(self, settings: CodeSettings) -> None:
+        self._set = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last code: the link was opened anew."""
+        self._last: tuple[bytes, int] | None = None
+
+    def read(self, line: bytes, raw: bytes, now: int) -> Item:
+        """The item of one whole line, not empty, that ended at ``now``."""
+        code = self._payload(line)
+        if isinstance(code, str):
+            return Reject(raw, code)
+        card = self._set.cards[code]
+        if card is None:
+            return Reject(raw, "code of no card" if code else "empty code")
+        last, self._last = self._last, (code, now)
+        if last and last[0] == code and now - last[1] < self._set.bounce:
+            return DeviceEvent(DeviceKind.NOTICE, raw, f"{card} read twice within the bounce time: one card")
+        return Scan(card, Label.NONE, raw)
+
+    def _payload(self, line: bytes) -> bytes | str:
+        """The code in a line, or the fault in words."""
+        prefix, suffix = self._set.prefix, self._set.suffix
+        if not line.startswith(prefix):
+            return f"line does not begin with {prefix!r}"
+        line = line[len(prefix) :]
+        if not line.endswith(suffix):
+            return f"line does not end with {suffix!r}"
+        line = line[: len(line) - len(suffix)]
+        if self._set.aim == "off":
+            return line
+        if len(line) < 3 or line[:1] != b"]" or not line[1:3].isalnum():
+            return "no AIM identifier"
+        if self._set.aim_allowed and line[1] not in self._set.aim_allowed:
+            return f"symbology {line[1:2].decode()} is not allowed here"
+        return line[3:]
+
+    def write(self, code: bytes) -> bytes:
+        """The line a scanner set up like this sends for ``code``, without the line end."""
+        aim = b""
+        if self._set.aim == "strip":
+            aim = b"]" + (self._set.aim_allowed[:1] or b"C") + b"0"
+        return self._set.prefix + aim + code + self._set.suffix

@@ -1,0 +1,197 @@
+"""A serial port: adapter, on-board port or pseudo-terminal, opened raw and for one reader only.
+
+An unplugged adapter shows up as any of several exception classes at any call (pyserial issues 297,
+341, 401, 417); all mean one thing here: lost.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import termios
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import serial
+from serial.tools import list_ports
+
+from tablectl.scanner import LinkFault
+
+BY_ID = Path("/dev/serial/by-id")
+
+# SerialException is an OSError; termios.error is not. ValueError and TypeError are what pyserial
+# raises on a port that has just been closed under it.
+GONE = (OSError, termios.error, ValueError, TypeError)
+
+_READ_AT_MOST = 4096
+_PTY_SLAVE_MAJORS = range(136, 144)
+
+
+@dataclass(frozen=True, slots=True)
+class SerialDefaults:
+    """The line settings of a protocol, used where the configuration does not say otherwise."""
+
+    baud: int
+    bytesize: int = 8
+    parity: str = "N"
+    stopbits: float = 1
+
+
+def lost(fault: BaseException) -> LinkFault:
+    """The fault of an open port, in words for the dealer."""
+    match fault:
+        case OSError(errno=errno.EIO | errno.ENXIO | errno.ENODEV):
+            return LinkFault("scanner lost: unplugged, or its power is off; check the cable")
+        case _:
+            return LinkFault(f"scanner lost: {fault}; check the cable")
+
+
+class SerialLink:
+    """An open serial port. Raises :class:`~tablectl.scanner.LinkFault` if it cannot be opened or is lost."""
+
+    def __init__(self, device: str, settings: Mapping[str, Any], defaults: SerialDefaults) -> None:
+        refuse_ambiguous(device)
+        port = serial.Serial()  # without a port name it is configured but not yet opened
+        try:
+            port.port = device
+            port.baudrate = settings.get("baud", defaults.baud)
+            port.bytesize = settings.get("bytesize", defaults.bytesize)
+            port.parity = settings.get("parity", defaults.parity)
+            port.stopbits = settings.get("stopbits", defaults.stopbits)
+            port.timeout = 0
+            port.write_timeout = 1.0
+            port.exclusive = True
+            # Set before open: a pulse on these lines resets some devices.
+            if "dtr" in settings:
+                port.dtr = settings["dtr"]
+            if "rts" in settings:
+                port.rts = settings["rts"]
+            port.open()
+        except GONE as fault:
+            raise _not_opened(device, fault) from fault
+        self._port = port
+        try:
+            _claim(port.fileno())
+        except GONE as fault:
+            self.close()
+            raise _not_opened(device, fault) from fault
+        self.identity = identify(device)
+
+    def fileno(self) -> int:
+        """The descriptor to wait on."""
+        try:
+            return int(self._port.fileno())
+        except GONE as fault:
+            raise lost(fault) from fault
+
+    def read(self) -> bytes:
+        """What has arrived, without waiting; ``b""`` if nothing has."""
+        try:
+            waiting = self._port.in_waiting
+            # Asking for one byte when none waits is how a hung-up port shows itself.
+            return bytes(self._port.read(min(max(waiting, 1), _READ_AT_MOST)))
+        except GONE as fault:
+            raise lost(fault) from fault
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``, within a second."""
+        try:
+            self._port.write(data)
+        except GONE as fault:
+            raise lost(fault) from fault
+
+    def close(self) -> None:
+        """Give the port back; never raises."""
+        port = self._port
+        with suppress(*GONE):
+            fcntl.ioctl(port.fileno(), termios.TIOCNXCL)
+        try:
+            port.close()
+        except GONE:
+            _abandon(port)
+
+
+def _claim(fd: int) -> None:
+    """Make the opened port ours alone and wholly raw: what pyserial's exclusive lock leaves open."""
+    attributes = termios.tcgetattr(fd)
+    attributes[0] &= ~(termios.BRKINT | termios.IGNPAR)
+    termios.tcsetattr(fd, termios.TCSANOW, attributes)
+    # The kernel keeps this mark on a pseudo-terminal as long as its master lives, so a daemon that was
+    # killed could never open it again; there the lock (which dies with its holder) must do.
+    if os.major(os.fstat(fd).st_rdev) not in _PTY_SLAVE_MAJORS:
+        fcntl.ioctl(fd, termios.TIOCEXCL)
+
+
+def _abandon(port: Any) -> None:
+    """Free what a failed ``close`` of pyserial leaves, so that its finalizer closes no reused number."""
+    for name in ("pipe_abort_read_r", "pipe_abort_read_w", "pipe_abort_write_r", "pipe_abort_write_w"):
+        fd = getattr(port, name, None)
+        if isinstance(fd, int):
+            with suppress(OSError):
+                os.close(fd)
+            setattr(port, name, None)
+    port.fd = None  # on Linux the number is free even when close reports an error
+    port.is_open = False
+
+
+def _not_opened(device: str, fault: BaseException) -> LinkFault:
+    match fault:
+        case OSError(errno=errno.ENOENT | errno.ENXIO | errno.ENODEV | errno.EIO):
+            return LinkFault(
+                f"no scanner at {device}: check its cable and power (technician: ls -l /dev/serial/by-id)"
+            )
+        case OSError(errno=errno.EACCES | errno.EPERM):
+            return LinkFault(
+                f"no permission to open {device}: the service's user must be in the group dialout, and the"
+                " udev rules that come with tablectl must be installed"
+            )
+        case OSError(errno=errno.EBUSY | errno.EAGAIN):
+            return LinkFault(
+                f"{device} is in use: another reader has it open (another controller, a terminal program,"
+                " ModemManager or brltty); only one may read a scanner"
+            )
+        case _:
+            return LinkFault(f"{device} cannot be opened as a serial port: {fault}")
+
+
+def refuse_ambiguous(device: str, ports: Callable[[], Iterable[Any]] = list_ports.comports) -> None:
+    """Refuse a by-id name that two adapters share.
+
+    Adapters without a serial number (CH340, PL2303) get the same name; the last one plugged in owns
+    it, so opening it would be a guess. Raises :class:`~tablectl.scanner.LinkFault`.
+    """
+    if "/by-id/" not in device or not Path(device).exists():
+        return
+    real = os.path.realpath(device)
+    found = [port for port in ports() if port.vid is not None]
+    mine = next((port for port in found if port.device == real), None)
+    if mine is None:
+        return
+
+    def looks(port: Any) -> tuple[Any, ...]:
+        return (port.vid, port.pid, port.serial_number)
+
+    def unit(port: Any) -> str:
+        # One adapter with several ports is one unit: its ports differ by the interface after the colon.
+        return str(port.location or port.device).partition(":")[0]
+
+    twins = [port.device for port in found if looks(port) == looks(mine) and unit(port) != unit(mine)]
+    if twins:
+        raise LinkFault(
+            f"{device} is ambiguous: {real} and {', '.join(twins)} are adapters that cannot be told apart;"
+            " name the scanner by its socket, /dev/serial/by-path/…"
+        )
+
+
+def identify(device: str, by_id: Path = BY_ID) -> str:
+    """What ``device`` is: the real path, and its name under ``/dev/serial/by-id`` if it has one."""
+    real = os.path.realpath(device)
+    with suppress(OSError):
+        for link in sorted(by_id.iterdir()):
+            if os.path.realpath(link) == real:
+                return f"{real} ({link.name})"
+    return real

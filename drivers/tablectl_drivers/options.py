@@ -1,0 +1,40 @@
+"""Reading a driver's settings: every wrong value is refused by name before a port is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+MILLISECOND = 1_000_000
+
+
+def refuse_unknown(settings: Mapping[str, Any], *known: Iterable[str]) -> None:
+    """Raise :class:`ValueError` naming the first key of ``settings`` that is in none of ``known``."""
+    names = sorted({name for group in known for name in group})
+    for key in settings:
+        if key not in names:
+            raise ValueError(f"{key}: this driver has no such setting; it has {', '.join(names)}")
+
+
+def choice(settings: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
+    """One of ``choices``; the first is the default. Raises :class:`ValueError`."""
+    value = settings.get(key, choices[0])
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{key}: {value!r} is not one of {', '.join(choices)}")
+    return value
+
+
+def span(settings: Mapping[str, Any], key: str, default: float, *, unit: int, low: float, high: float) -> int:
+    """A time in ns; the setting counts ``low`` to ``high`` of ``unit`` ns. Raises :class:`ValueError`."""
+    value = settings.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"{key}: {value!r} is not a number from {low:g} to {high:g}")
+    return round(value * unit)
+
+
+def ascii_text(settings: Mapping[str, Any], key: str, most: int) -> bytes:
+    """At most ``most`` ASCII characters as bytes, none if absent. Raises :class:`ValueError`."""
+    value = settings.get(key, "")
+    if not isinstance(value, str) or not value.isascii() or len(value) > most:
+        raise ValueError(f"{key}: {value!r} is not a text of at most {most} ASCII characters")
+    return value.encode("ascii")

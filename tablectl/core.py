@@ -1,0 +1,276 @@
+"""The core thread: the one place where inputs meet the table's state.
+
+It takes inputs from a bounded inbox in the order they came, lets ``decide`` say what they do, fires
+the effects, numbers the rows and hands them to the journal.  It waits for nothing downstream: only
+when the journal's queue is at its hard bound does it stop, and then so does the table.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from tablectl.clock import SECOND, Instant, now
+from tablectl.events import CommandRecorded, Event, private_body, public_body
+from tablectl.journal_rows import Row
+from tablectl.journal_writer import QUEUE_ROWS, Batch, JournalWriter
+from tablectl.scanner import Arrived, Discarded
+from tablectl.table import Around, Command, Input, Say, Signal, State, Tick, decide, evolve, next_deadline
+
+if TYPE_CHECKING:
+    from tablectl.signals import Signals
+
+INBOX = 10_000
+"""Most inputs that wait. A scan waits for room, a command is told to come again."""
+
+WAIT = 0.25
+"""Longest wait (s) before the clock is looked at again: a suspended machine wakes late."""
+
+ANSWERS = 2_000
+"""Commands whose answers are remembered, so that a repeated one is answered and not done again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the sender of a command is told, after the commit."""
+
+    accepted: bool
+    text: str
+    where: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A private event to write down that is no input of the table (a PIN attempt)."""
+
+    event: Event
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """An input on its way to the core, with who wants to know the answer."""
+
+    given: Input | Record
+    reply: Callable[[Answer], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Durable:
+    """What a committed batch means to the outside. ``decided``: when (boot ns), for the benchmark."""
+
+    state: State
+    said: tuple[str, ...] = ()
+    reply: Callable[[Answer], None] | None = None
+    answer: Answer | None = None
+    decided: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What the core writes on every event."""
+
+    table: str
+    epoch: str
+    test: bool
+
+
+class Core:
+    """The thread that owns the state. ``around`` may be replaced by any thread; the rest is its own."""
+
+    def __init__(
+        self,
+        state: State,
+        identity: Identity,
+        around: Around,
+        writer: JournalWriter,
+        signals: Signals,
+        on_crash: Callable[[BaseException], None],
+        *,
+        clock: Callable[[], Instant] = now,
+        trace: Callable[[Input | Record, int], None] | None = None,
+    ) -> None:
+        self.around = around
+        self.progress = clock().boot
+        self._state = state
+        self._identity = identity
+        self._writer = writer
+        self._signals = signals
+        self._on_crash = on_crash
+        self._clock = clock
+        self._trace = trace
+        self._inbox: SimpleQueue[Posted | None] = SimpleQueue()
+        self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="core", daemon=True)
+
+    # --- for other threads ---------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, timeout: float = 2.0) -> bool:
+        """Decide what has come, then end. Whether it ended within ``timeout`` s."""
+        self._stopping = True
+        self._inbox.put(None)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def put(self, given: Input | Record) -> None:
+        """Hand in what must not be lost; waits while the inbox is full."""
+        while self._inbox.qsize() >= INBOX and self._thread.is_alive():
+            time.sleep(0.001)
+        self._inbox.put(Posted(given))
+
+    def offer(self, given: Input | Record, reply: Callable[[Answer], None] | None = None) -> bool:
+        """Hand in a command; False when the inbox is full: the sender is to come again."""
+        if self._inbox.qsize() >= INBOX:
+            return False
+        self._inbox.put(Posted(given, reply))
+        return True
+
+    def remember(self, event: Event, state: State) -> None:
+        """At replay, before the start: the answer a recorded command got."""
+        if isinstance(event, CommandRecorded) and event.id:
+            self._store(event.id, Answer(event.accepted, event.answer, state.where, state.version))
+
+    # --- the thread --------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while self._turn():
+                pass
+        except BaseException as error:  # noqa: BLE001 the thread's end is always told
+            self._on_crash(error)
+
+    def _turn(self) -> bool:
+        moment = self._clock()
+        self.progress = moment.boot
+        deadline = next_deadline(self._state)
+        wait = WAIT if deadline is None else min(WAIT, (deadline - moment.boot) / SECOND)
+        try:
+            posted = self._inbox.get(timeout=wait) if wait > 0 else self._inbox.get_nowait()
+        except Empty:
+            moment = self._clock()
+            if deadline is not None and deadline <= moment.boot:
+                self._step(Tick(moment), moment)
+            return True
+        if posted is None:
+            return False
+        self._take(posted)
+        return True
+
+    def _take(self, posted: Posted) -> None:
+        given = posted.given
+        moment = self._clock()
+        if isinstance(given, Record):
+            self._state = evolve(self._state, given.event)
+            self._commit((given.event,), moment, b"", Durable(self._state))
+            return
+        known = self._answers.get(given.id) if isinstance(given, Command) and given.id else None
+        if known is not None:
+            # Through the journal's queue, so that it too is told only after the first one's commit.
+            self._writer.put(Batch((), Durable(self._state, (), posted.reply, known, moment.boot)))
+            return
+        self._step(given, moment, posted.reply)
+
+    def _step(self, given: Input, moment: Instant, reply: Callable[[Answer], None] | None = None) -> None:
+        before = self._state
+        decision = decide(before, given, moment, self._surroundings())
+        said = []
+        for effect in decision.effects:
+            match effect:
+                case Signal(pattern=pattern):
+                    self._signals.play(pattern)
+                case Say(text=text):
+                    said.append(text)
+        self._state = decision.state
+        if self._trace is not None:
+            self._trace(given, self._clock().boot)
+        answer = None
+        if isinstance(given, Command):
+            answer = Answer(
+                not decision.refused, decision.answer, decision.state.where, decision.state.version
+            )
+            if given.id:
+                self._store(given.id, answer)
+        if not decision.events and reply is None:
+            return
+        raw = given.item.raw if isinstance(given, Arrived | Discarded) else b""
+        durable = Durable(decision.state, tuple(said), reply, answer, moment.boot)
+        self._commit(decision.events, moment, raw, durable, before)
+
+    def _commit(
+        self,
+        events: tuple[Event, ...],
+        moment: Instant,
+        raw: bytes,
+        durable: Durable,
+        before: State | None = None,
+    ) -> None:
+        state = durable.state
+        row = state.row - len(events)
+        sequence = state.sequence - sum(event.PUBLIC for event in events)
+        who = self._identity
+        rows = []
+        for event in events:
+            row += 1
+            body = None
+            if event.PUBLIC:
+                sequence += 1
+                body = public_body(
+                    event, table=who.table, epoch=who.epoch, sequence=sequence, at=moment, test=who.test
+                )
+            number = sequence if event.PUBLIC else None
+            rows.append(Row(row, number, body, private_body(event, moment), raw))
+        self._writer.put(Batch(tuple(rows), durable))
+
+    def _surroundings(self) -> Around:
+        """What is around now, with the journal's own condition."""
+        writer = self._writer
+        if writer.state == "ok" and writer.depth < QUEUE_ROWS * 3 // 4:
+            return self.around
+        why = writer.error or "the disk is slow"
+        return replace(self.around, journal_why=why)
+
+    def _store(self, id_: str, answer: Answer) -> None:
+        self._answers[id_] = answer
+        if len(self._answers) > ANSWERS:
+            self._answers.popitem(last=False)
+
+
+class Said:
+    """The last things said to the dealer, for those who look now and then."""
+
+    def __init__(self, keep: int = 12) -> None:
+        self._texts: deque[str] = deque(maxlen=keep)
+
+    def add(self, texts: tuple[str, ...]) -> None:
+        """More texts, in order."""
+        self._texts.extend(texts)
+
+    def last(self) -> list[str]:
+        """The texts, oldest first."""
+        return list(self._texts)
+
+
+def replay(rows: Any, core_remember: Callable[[Event, State], None] | None = None) -> State:
+    """The state that the rows of a journal lead to, through the same ``evolve`` as live.
+
+    ``rows`` yields (row number, event). Raises :class:`ValueError` when the numbers do not fit.
+    """
+    state = State()
+    for number, event in rows:
+        state = evolve(state, event)
+        if state.row != number:
+            raise ValueError(f"row {number} follows row {state.row - 1}")
+        if core_remember is not None:
+            core_remember(event, state)
+    return state

@@ -1,0 +1,343 @@
+"""One table at work: its threads, queues, clock and supervision.  The only place that knows them all.
+
+    reader ──► core ──► journal ──► service loop (delivery, local interface)
+                 └────► signals (beeps)
+
+Data flows one way; see docs/threads.md for why each thread exists.  There are no module globals
+and no signal handlers here (:mod:`tablectl.daemon` installs them): one process can hold many tables.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from tablectl import __version__
+from tablectl.api import Api, Facts, socket_folder
+from tablectl.clock import SECOND, Instant, now
+from tablectl.config import Config, is_pseudo_terminal
+from tablectl.core import Core, Durable, Identity, replay
+from tablectl.delivery.http import HttpDelivery
+from tablectl.journal import Journal, JournalReader, decode_row
+from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.lock import TableLock
+from tablectl.plugins import load_beeper, load_driver
+from tablectl.profiles import ConfigError
+from tablectl.reader import Reader
+from tablectl.service import Published, Service
+from tablectl.signals import Signals
+from tablectl.table import Around, Phase, Started, State, Trouble
+
+STALE = 5 * SECOND
+"""A thread that made no progress for so long keeps the watchdog from being fed."""
+CONNECTING = 60 * SECOND
+COMMITTING = 60 * SECOND
+
+NO_SERVER = "no game server is configured ([server] url)"
+
+
+class Runtime:
+    """Everything one table needs, from its configuration.
+
+    :meth:`start` raises :class:`tablectl.profiles.ConfigError`, :class:`JournalFault` or
+    :class:`TableLocked` when the table cannot play at all; a missing scanner or server is no such
+    reason. ``trace`` sees inputs as they are decided (for benchmarks).
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        on_crash: Callable[[str, BaseException], None] | None = None,
+        clock: Callable[[], Instant] = now,
+        trace: Callable[[Any, int], None] | None = None,
+        on_stored: Callable[[Durable, tuple[Batch, ...]], None] | None = None,
+    ) -> None:
+        self.config = config
+        self.crashed = threading.Event()
+        self.log = structlog.get_logger("tablectl").bind(table=config.table.id)
+        self._clock = clock
+        self._trace = trace
+        self._on_crash = on_crash
+        self._on_stored = on_stored
+        self._lock: TableLock | None = None
+        self._journal: Journal | None = None
+        self._readers: list[JournalReader] = []
+        self._link_why: str | None = "not asked yet"
+        self._acked = 0
+        self._last_result: dict[str, Any] | None = None
+        self.delivery: HttpDelivery | None = None
+
+    # --- starting ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take the table's lock, replay its journal, and start every thread; returns when all listen."""
+        try:
+            self._start()
+        except BaseException:
+            self._close_journal()
+            raise
+
+    def _start(self) -> None:
+        config = self.config
+        driver = load_driver(config.scanner.driver)
+        settings = config.scanner.settings
+        try:
+            driver.check(settings)
+        except ValueError as fault:
+            raise ConfigError(f"{config.path}: scanner.{fault}") from None
+        traits = driver.traits(settings)
+        if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
+            raise ConfigError(
+                f"{config.path}: scanner.device: {config.scanner.device} is emulated; "
+                "a table that plays for nobody's money says so: [table] test = true"
+            )
+        rules = config.house_rules().resolved(result_button=traits.has_result_button)
+        self._lock = TableLock(config.journal_path.parent, config.table.id)
+        self._lock.acquire()
+        self._journal = journal = Journal.open(config.journal_path, config.table.id)
+        self.around = Around(rules, traits, self._why_link())
+
+        self.signals = Signals(self._beeper(), log=self.log)
+        self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
+        state, remember = self._replay(journal)
+        identity = Identity(config.table.id, journal.epoch, config.table.test)
+        self.core = Core(
+            state,
+            identity,
+            self.around,
+            self.writer,
+            self.signals,
+            self._crash("core"),
+            clock=self._clock,
+            trace=self._trace,
+        )
+        for event, at in remember:
+            self.core.remember(event, at)
+        self.service = Service(
+            Published(state), self._crash("service"), clock=self._clock, on_stored=self._after_commit
+        )
+        self.reader = Reader(
+            driver,
+            config.scanner.device,
+            settings,
+            self.core.put,
+            clock=self._clock,
+            log=self.log,
+            on_crash=self._crash("reader"),
+        )
+        self._acked = journal.acked()
+        self._add_api(journal)
+        self._add_delivery(journal)
+
+        self.signals.start()
+        self.writer.start()
+        self.core.put(Started(self._clock(), __version__))
+        self.core.start()
+        self.service.start()
+        self.reader.start()
+        self.log.info("table ready", epoch=journal.epoch, rows=state.row, phase=state.phase.value)
+
+    def _beeper(self) -> Any:
+        beeper = self.config.beeper
+        try:
+            return load_beeper(beeper.driver)(beeper.settings)
+        except ValueError as fault:
+            raise ConfigError(f"{self.config.path}: beeper.{fault}") from None
+
+    def _replay(self, journal: Journal) -> tuple[State, list[tuple[Any, State]]]:
+        answers: list[tuple[Any, State]] = []
+
+        def remember(event: Any, state: State) -> None:
+            if event.TYPE == "command.recorded":
+                answers.append((event, state))
+                del answers[:-2000]
+
+        rows = ((row.row, decode_row(row)[0]) for row in journal.every_row())
+        state = replay(rows, remember)
+        result = journal.last_of_type("round.resulted")
+        if result is not None:
+            (row,) = journal.rows(result - 1, 1)
+            assert row.public is not None
+            self._last_result = json.loads(row.public)["data"]
+        return state, answers
+
+    def _open_reader(self, journal: Journal) -> JournalReader:
+        reader = journal.reader()
+        self._readers.append(reader)
+        return reader
+
+    def _add_api(self, journal: Journal) -> None:
+        facts = Facts(
+            self.config.table.id,
+            journal.epoch,
+            self.config.table.test,
+            self._extra,
+            lambda: self._why_link() is None,
+            lambda: self._last_result,
+            self.unhealthy,
+        )
+        path = self.config.socket_path
+        socket_folder(path)
+        reader = self._open_reader(journal)
+        api = Api(
+            path, facts, self.service.published, self.core, reader, self.config.pit_bosses, clock=self._clock
+        )
+        self.service.add(setup=api.start, close=api.stop)
+
+    def _add_delivery(self, journal: Journal) -> None:
+        server = self.config.server
+        if server.url is None:
+            return
+        if not self.config.push_secrets:
+            self.log.warning("nothing is delivered: the credential push-hmac is missing")
+            self._set_link(False, "the credential push-hmac is missing")
+            return
+        self.delivery = HttpDelivery(
+            server.url,
+            self.config.push_secrets,
+            lambda: JournalReader.open(self.config.journal_path),
+            self.config.table.id,
+            journal.epoch,
+            on_link=self._set_link,
+            on_acked=self._set_acked,
+            on_alarm=self._alarm,
+            deadline=server.timeout,
+        )
+        self.service.add(self.delivery.run)
+
+    # --- while it runs ---------------------------------------------------------------------------------
+
+    def _durable(self, batches: tuple[Batch, ...]) -> None:
+        """On the journal's thread: what was committed goes to the service loop."""
+        if self._on_stored is not None and isinstance(batches[-1].token, Durable):
+            self._on_stored(batches[-1].token, batches)
+        self.service.stored(batches)
+
+    def _after_commit(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
+        """On the service loop."""
+        for batch in batches:
+            for row in batch.rows:
+                if row.public is not None and b'"type":"tablectl.round.resulted.v1"' in row.public:
+                    self._last_result = json.loads(row.public)["data"]
+        if self.delivery is not None:
+            self.delivery.wake(durable.state.sequence, self._clock().boot)
+
+    def _why_link(self) -> str | None:
+        """Why the game server's link is not good; None when it is."""
+        return NO_SERVER if self.config.server.url is None else self._link_why
+
+    def _set_link(self, good: bool, reason: str) -> None:
+        self._link_why = None if good else reason
+        around = self.core.around
+        self.core.around = Around(around.rules, around.traits, self._why_link())
+
+    def _set_acked(self, sequence: int) -> None:
+        self._acked = sequence
+        self.writer.save_acked(sequence)
+
+    def _alarm(self, code: str, text: str) -> None:
+        self.core.offer(Trouble(self._clock(), code, text))
+
+    def _extra(self) -> dict[str, Any]:
+        """What ``/v1/state`` tells besides the table's own state."""
+        counters = self.reader.counters
+        last = counters.last_good
+        why = self._why_link()
+        return {
+            "scanner": {
+                "driver": self.config.scanner.driver,
+                "device": self.config.scanner.device,
+                "up": self.reader.connected and self.state.scanner_up,
+                "why": self.reader.reason or "",
+                "bytes": counters.bytes,
+                "frames": counters.frames,
+                "rejects": counters.rejects,
+                "last_good_age": None if last is None else round((self._clock().boot - last) / SECOND, 1),
+            },
+            "link": {"good": why is None, "why": why or ""},
+            "journal": {"state": self.writer.state, "depth": self.writer.depth, "error": self.writer.error},
+            "beeper": {"why": self.signals.trouble or ""},
+            "acked": self._acked,
+        }
+
+    def unhealthy(self) -> str | None:
+        """Which thread does not move, or None: then the watchdog may be fed (design, section 1)."""
+        moment = self._clock().boot
+        if self.crashed.is_set():
+            return "a thread ended"
+        if moment - self.core.progress > STALE:
+            return "the core does not move"
+        if moment - self.service.progress > STALE:
+            return "the service loop does not move"
+        limit = CONNECTING if self.reader.connecting else STALE
+        if moment - self.reader.progress > limit:
+            return "the reader does not move"
+        since = self.writer.committing_since
+        if since is not None and moment - since > COMMITTING:
+            return "the journal hangs in one commit"
+        return None
+
+    def watch(self) -> None:
+        """Once a second: troubles that no thread of theirs can tell."""
+        match self.writer.state:
+            case "slow":
+                self._alarm("disk-slow", "The journal's disk is slow; no betting opens on it.")
+            case "failing":
+                self._alarm("journal", f"The journal cannot be written: {self.writer.error}.")
+            case _:
+                pass
+        if self.signals.trouble:
+            self._alarm("beeper", f"The beeper cannot be heard ({self.signals.trouble}): announce by voice.")
+
+    @property
+    def state(self) -> State:
+        """The last committed state."""
+        return self.service.published.state
+
+    @property
+    def phase(self) -> Phase:
+        """The last committed phase."""
+        return self.state.phase
+
+    def _crash(self, name: str) -> Callable[[BaseException], None]:
+        def crashed(error: BaseException) -> None:
+            self.log.error("a thread ended unexpectedly", thread=name, error=repr(error))
+            self.crashed.set()
+            if self._on_crash is not None:
+                self._on_crash(name, error)
+
+        return crashed
+
+    # --- stopping ---------------------------------------------------------------------------------------
+
+    def stop(self) -> bool:
+        """Stop in the order in which data flows. Whether everything ended in time (under 5 s)."""
+        ended = self.reader.stop(1.0)
+        ended &= self.core.stop(0.5)
+        ended &= self.writer.stop(1.5)
+        ended &= self.service.stop(1.5)
+        self.signals.stop(0.2)
+        self._close_journal()
+        return ended
+
+    def _close_journal(self) -> None:
+        for reader in self._readers:
+            reader.close()
+        self._readers.clear()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def journal_folder(path: Path) -> None:
+    """Make the folder of a journal where systemd has not."""
+    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)

@@ -1,0 +1,280 @@
+"""A dealer and a pit boss who play along by the same public commands a person would use.
+
+They look at the controller's state, hold the (emulated) shoe in their hands, and do what comes
+next: burn, open betting, deal, announce the cutting card where the shoe does not, confirm, void.
+They remember which cards lie on the table, so that after a restart or a lost scanner they can say
+whether the screen is right. They never look inside the controller.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tablectl.cards import DECK, Card
+from tablectl.emulation import EmulatedShoe
+from tablectl.local import NotReachable
+
+
+class Console(Protocol):
+    """The two calls of the local interface. Both raise :class:`NotReachable`."""
+
+    def state(self, newer: int | None = None) -> dict[str, Any]:
+        """``GET /v1/state``; with ``newer``, waits for a newer row than that."""
+
+    def command(self, command: dict[str, Any]) -> tuple[bool, str]:
+        """``POST /v1/commands``: accepted or not, and the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class PitBoss:
+    """Who approves."""
+
+    name: str
+    pin: str
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What the dealer has seen, for the summary."""
+
+    rounds: int = 0
+    cards: int = 0
+    voids: int = 0
+    shoes: int = 0
+    refusals: list[str] = field(default_factory=list)
+
+
+class ScriptedDealer:
+    """Deals ``shoes`` shoes. ``pause`` (s) is the dealer's pace between two cards.
+
+    ``announces_cut``: the shoe does not report the cutting card, so the dealer does.
+    ``stop`` is asked now and then whether to end early.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        shoe: EmulatedShoe,
+        pit_boss: PitBoss,
+        *,
+        seed: int,
+        pause: float = 0.0,
+        announces_cut: bool = False,
+        presses_result: bool = False,
+        cut_at: int = 364,
+        patience: float = 10.0,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.ledger = Ledger()
+        self._console = console
+        self._shoe = shoe
+        self._pit_boss = pit_boss
+        self._random = random.Random(seed)  # noqa: S311 - a demonstration, not a secret
+        self._pause = pause
+        self._announces_cut = announces_cut
+        self._presses_result = presses_result
+        self._cut_at = cut_at
+        self._patience = patience
+        self._stop = stop
+        self._table: list[Card] = []
+        self._loaded_for: int | None = None
+        self._round: str = ""
+        self._pressed: str = ""
+
+    def play(self, shoes: int) -> None:
+        """Until so many shoes have ended. Raises :class:`TimeoutError` when the table does not move."""
+        moved = time.monotonic()
+        seen: tuple[Any, ...] = ()
+        while self.ledger.shoes < shoes and not self._stop():
+            try:
+                state = self._console.state()
+                self._act(state)
+            except NotReachable:
+                time.sleep(0.1)
+                continue
+            now = (state["row"], state["phase"])
+            if now != seen:
+                seen, moved = now, time.monotonic()
+            elif time.monotonic() - moved > self._patience:
+                holds = "; ".join(hold["message"] for hold in state["holds"])
+                raise TimeoutError(f"the table stands still in phase {state['phase']}. {holds}".strip())
+
+    # --- one look, one act ---------------------------------------------------------------------------
+
+    def _act(self, state: dict[str, Any]) -> None:
+        self._notice_round(state)
+        if state["holds"]:
+            self._on_hold(state)
+            return
+        if not state["scanner"]["up"]:
+            self._wait(state)
+            return
+        match state["phase"]:
+            case "closed":
+                self._command("open")
+            case "no shoe":
+                self._prepare(state)
+            case "shuffle due":
+                self._shoe_over(state)
+            case "burning":
+                self._burn(state)
+            case "idle":
+                self._begin(state)
+            case "no more bets" | "dealing":
+                self._deal(state)
+            case "complete":
+                self._finish(state)
+            case _:
+                self._wait(state)
+
+    def _notice_round(self, state: dict[str, Any]) -> None:
+        """A round that ended leaves an empty table; the shoe is made ready for the next."""
+        where = state["where"] if state["round"] else ""
+        if where != self._round:
+            if self._round and self._table:
+                self._shoe.standby()
+            self._table = []
+            self._round = where
+
+    def _prepare(self, state: dict[str, Any]) -> None:
+        if state["dealer"] is None:
+            self._command("sign-in", {"name": "demo", "pickup": "left"})
+        elif not self._new_shoe(state):
+            self._command("shoe inspect", {"method": "by-hand"}, supervised="cards counted")
+
+    def _shoe_over(self, state: dict[str, Any]) -> None:
+        if self._loaded_for is not None:
+            self._loaded_for = None
+            self.ledger.shoes += 1
+            return
+        self._new_shoe(state)
+
+    def _new_shoe(self, state: dict[str, Any]) -> bool:
+        """Shuffle, load the shoe, and say so."""
+        cards = list(DECK * 8)
+        self._random.shuffle(cards)
+        self._shoe.load(cards, (self._cut_at,) if self._cut_at else ())
+        self._shoe.standby()
+        self._shoe.flush()
+        accepted = self._command("shoe new")
+        if accepted:
+            self._loaded_for = state["row"]
+        return accepted
+
+    def _begin(self, state: dict[str, Any]) -> None:
+        if not self._command("bets open"):
+            self._wait(state)
+
+    def _burn(self, state: dict[str, Any]) -> None:
+        self._draw(state, burn=True)
+
+    def _deal(self, state: dict[str, Any]) -> None:
+        r = state["round"]
+        if r["face_down"] >= 4:
+            self._command("turn")
+            return
+        card = self._draw(state)
+        if card is not None:
+            self._table.append(card)
+            self._wait_until_seen(state)
+
+    def _draw(self, state: dict[str, Any], *, burn: bool = False) -> Card | None:
+        """Draw a card; a cutting card that comes instead is announced, and the next one drawn."""
+        if self._pause:
+            time.sleep(self._pause)
+        drawn = self._shoe.draw(burn=burn)
+        if drawn is not None and drawn.cutting_card:
+            if self._announces_cut:
+                self._command("cut-card")
+            drawn = self._shoe.draw(burn=burn)
+        if drawn is None:
+            self._command("hold", {"text": "the shoe is empty"})
+            return None
+        self.ledger.cards += 1
+        if burn:
+            self._wait_until_seen(state)
+        return drawn.card
+
+    def _wait_until_seen(self, state: dict[str, Any]) -> None:
+        """The controller has taken the card, or holds the table; else it was not read."""
+        out = state["shoe"]["out"] if state["shoe"] else 0
+        until = time.monotonic() + min(2.0, self._patience)
+        row = state["row"]
+        while time.monotonic() < until and not self._stop():
+            now = self._console.state(newer=row)
+            row = now["row"]
+            if now["shoe"] is None or now["shoe"]["out"] > out or now["holds"]:
+                return
+
+    def _finish(self, state: dict[str, Any]) -> None:
+        if self._presses_result and self._pressed != state["where"] and not state["step_lost"]:
+            self._pressed = state["where"]
+            self._shoe.press_result()
+            self._wait(state)
+            return
+        self._command("confirm", expect=state)
+
+    def _wait(self, state: dict[str, Any]) -> None:
+        self._console.state(newer=state["row"])
+
+    # --- trouble -----------------------------------------------------------------------------------------
+
+    def _on_hold(self, state: dict[str, Any]) -> None:
+        """The pit boss comes: the screen is right, or the round is void, or the shoe is taken out."""
+        ways = {way["action"] for way in state["ways"]}
+        if "as-p1" in ways:
+            self._supervised("release", {"action": "as-p1"}, state, "seen on video")
+        elif "cards-confirmed" in ways and self._screen_is_right(state):
+            self._supervised("release", {"action": "cards-confirmed"}, state, "cards compared")
+        elif "accept" in ways and self._screen_is_right(state):
+            self._supervised("release", {"action": "accept"}, state, "seen on video")
+        elif state["round"] and "void" in ways:
+            if state["scanner"]["up"] and state["phase"] != "betting":
+                self.ledger.voids += 1
+                self._supervised("void", {}, state, "cards not certain")
+            else:
+                self._wait(state)
+        elif "burn" in ways:
+            self._supervised("release", {"action": "burn"}, state, "burned")
+        elif "resume" in ways:
+            self._supervised("release", {"action": "resume"}, state, "go on")
+        elif "shoe end" in ways and state["scanner"]["up"]:
+            self._supervised("shoe end", {}, state, "shoe not certain")
+        else:
+            self._wait(state)
+
+    def _screen_is_right(self, state: dict[str, Any]) -> bool:
+        """The cards on the table are those on the screen, kept ones included, in deal order."""
+        if state["round"] is None:
+            return True
+        laid = state["round"]["cards"]
+        order = [laid[p] for p in ("P1", "B1", "P2", "B2", "P3", "B3") if p in laid]
+        on_the_table = [str(card) for card in self._table]
+        return bool(order + state["kept"] == on_the_table)
+
+    def _supervised(self, command: str, args: dict[str, str], state: dict[str, Any], reason: str) -> None:
+        self._command(command, args, supervised=reason, expect=state)
+
+    def _command(
+        self,
+        command: str,
+        args: dict[str, str] | None = None,
+        *,
+        supervised: str = "",
+        expect: dict[str, Any] | None = None,
+    ) -> bool:
+        body: dict[str, Any] = {"id": uuid.uuid4().hex, "command": command, "args": args or {}}
+        if supervised:
+            body |= {"person": self._pit_boss.name, "pin": self._pit_boss.pin, "reason": supervised}
+        if expect is not None:
+            body["expect"] = {"version": expect["version"]}
+        accepted, answer = self._console.command(body)
+        if not accepted:
+            self.ledger.refusals.append(answer)
+            del self.ledger.refusals[:-50]
+        return accepted

@@ -1,0 +1,151 @@
+"""The service loop: one asyncio loop in a thread of its own for everything that faces outward.
+
+Delivery, the local interface and the event stream live here.  It learns of the table only what is
+durable, and it may stall without holding up a scan, the timer or the beep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from tablectl.clock import Instant, now
+from tablectl.core import Durable, Said
+from tablectl.journal_writer import Batch
+from tablectl.table import State
+
+PULSE = 0.5
+"""How often (s) the loop shows the watchdog that it turns."""
+
+
+@dataclass(slots=True)
+class Published:
+    """What the outside may know: the last committed state. Touched by the service loop only."""
+
+    state: State
+    said: Said = field(default_factory=Said)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def now_is(self, state: State, said: tuple[str, ...]) -> None:
+        """A newer committed state; wakes everybody who waits for one."""
+        self.state = state
+        self.said.add(said)
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Service:
+    """Runs the loop in a thread. ``jobs`` run until they are cancelled; one that ends is a crash."""
+
+    def __init__(
+        self,
+        published: Published,
+        on_crash: Callable[[BaseException], None],
+        *,
+        clock: Callable[[], Instant] = now,
+        on_stored: Callable[[Durable, tuple[Batch, ...]], None] | None = None,
+    ) -> None:
+        self.published = published
+        self.progress = clock().boot
+        self.loop = asyncio.new_event_loop()
+        self._clock = clock
+        self._on_crash = on_crash
+        self._on_stored = on_stored
+        self._stop = asyncio.Event()
+        self._ready = threading.Event()
+        self._jobs: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._setups: list[Callable[[], Awaitable[None]]] = []
+        self._closes: list[Callable[[], Awaitable[None]]] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="service", daemon=True)
+
+    def add(
+        self,
+        job: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        *,
+        setup: Callable[[], Awaitable[None]] | None = None,
+        close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Before :meth:`start`: something to set up, to run, and to close at the end."""
+        if job is not None:
+            self._jobs.append(job)
+        if setup is not None:
+            self._setups.append(setup)
+        if close is not None:
+            self._closes.append(close)
+
+    def start(self, timeout: float = 20.0) -> None:
+        """Start, and wait until every setup is done. Raises what a setup raised."""
+        self._thread.start()
+        if not self._ready.wait(timeout):
+            raise TimeoutError("the service loop did not become ready")
+        if self._error is not None:
+            raise self._error
+
+    def stop(self, timeout: float = 3.0) -> bool:
+        """End the jobs and the loop. Whether it ended within ``timeout`` s."""
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def stored(self, batches: tuple[Batch, ...]) -> None:
+        """From the journal's thread: these batches are on the disk."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            self.loop.call_soon_threadsafe(self._publish, batches)
+
+    def _publish(self, batches: tuple[Batch, ...]) -> None:
+        last = None
+        for batch in batches:
+            durable = batch.token
+            assert isinstance(durable, Durable)
+            last = durable
+            if durable.reply is not None and durable.answer is not None:
+                durable.reply(durable.answer)
+            if batch.rows or durable.said:
+                self.published.now_is(durable.state, durable.said)
+        if last is not None and self._on_stored is not None:
+            self._on_stored(last, batches)
+
+    def _run(self) -> None:
+        try:
+            asyncio.set_event_loop(self.loop)
+            self.loop.run_until_complete(self._main())
+        except BaseException as error:  # noqa: BLE001 the thread's end is always told
+            self._error = error
+            if self._ready.is_set():
+                self._on_crash(error)
+        finally:
+            self._ready.set()
+            self.loop.close()
+
+    async def _main(self) -> None:
+        try:
+            for setup in self._setups:
+                await setup()
+            tasks = [asyncio.create_task(job()) for job in self._jobs]
+            tasks.append(asyncio.create_task(self._pulse()))
+            stop = asyncio.create_task(self._stop.wait())
+            self._ready.set()
+            done, _ = await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
+            for task in [*tasks, stop]:
+                task.cancel()
+            await asyncio.wait([*tasks, stop], timeout=1.0)
+            for task in done - {stop}:
+                task.result()
+                raise RuntimeError("a service job ended")
+        finally:
+            for close in reversed(self._closes):
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(close(), 1.0)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.loop.shutdown_default_executor(), 1.0)
+
+    async def _pulse(self) -> None:
+        while True:
+            self.progress = self._clock().boot
+            await asyncio.sleep(PULSE)

@@ -1,0 +1,138 @@
+"""A table's state and its rounds as JSON for people and programs at the table.
+
+What must not be seen is not here: burn faces, cards kept as burns, and face-down cards before they
+are turned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tablectl.cards import Side
+from tablectl.clock import SECOND, Instant, iso
+from tablectl.journal_rows import Row
+from tablectl.table import WAYS, Phase, State, offered, words
+from tablectl.table.state import Round
+
+
+def state_view(state: State, at: Instant) -> dict[str, Any]:
+    """The part of ``GET /v1/state`` that comes from the state alone."""
+    shoe = state.shoe
+    return {
+        "rules": state.rules.name if state.rules else None,
+        "phase": state.phase.value,
+        "where": state.where,
+        "shoe": shoe
+        and {
+            "number": shoe.number,
+            "left": shoe.left,
+            "out": shoe.out,
+            "rounds": shoe.rounds,
+            "cut": shoe.cut is not None,
+            "last_round": shoe.last_round,
+            "last_hand": shoe.announced,
+        },
+        "round": state.round and _round_view(state.round, at),
+        "holds": [{"code": hold.code, "message": hold.message} for hold in state.holds],
+        "ways": [{"action": way, "text": WAYS[way]} for way in offered(state)] if state.holds else [],
+        "kept": [_kept(state, i) for i in range(len(state.loose))],
+        "dealer": state.dealer,
+        "pickup": state.pickup,
+        "burns_due": state.burns_due,
+        "burn_reason": state.burn_reason if state.burns_due else None,
+        "step_lost": state.step_lost,
+        "alerts": [{"alert": alert, "message": message} for alert, message in state.alerts],
+        "version": state.version,
+        "row": state.row,
+        "sequence": state.sequence,
+    }
+
+
+def _kept(state: State, i: int) -> str:
+    loose = state.loose[i]
+    secret = loose.code == "burn-over" or state.phase is Phase.BURNING
+    return "?" if secret or loose.card is None else str(loose.card)
+
+
+def _round_view(r: Round, at: Instant) -> dict[str, Any]:
+    shown = r.turned
+    due = r.due
+    left = None if r.deadline is None else max(0.0, round((r.deadline - at.boot) / SECOND, 2))
+    return {
+        "number": r.number,
+        "free": r.free,
+        "cards": {position.value: str(card) for position, card in r.cards.items()} if shown else {},
+        "face_down": 0 if shown else len(r.player) + len(r.banker),
+        "player_total": _total(r, Side.PLAYER) if shown else None,
+        "banker_total": _total(r, Side.BANKER) if shown else None,
+        "next": (due.side.value if due else "none") if shown else None,
+        "due": due.value if due and shown else None,
+        "words": words.next_step(r) if shown else "cards face down",
+        "seconds_left": left,
+        "closes_at": None if r.deadline is None else iso(at.wall_at(r.deadline)),
+    }
+
+
+def _total(r: Round, side: Side) -> int | None:
+    cards = r.player if side is Side.PLAYER else r.banker
+    return sum(card.points for card in cards) % 10 if cards else None
+
+
+def round_view(rows: Sequence[Row]) -> dict[str, Any]:
+    """One round from its journal rows: cards with positions, times and bytes, holds, result or void."""
+    view: dict[str, Any] = {
+        "shoe": None,
+        "round": None,
+        "opened": None,
+        "closed": None,
+        "cards": [],
+        "kept": [],
+        "holds": [],
+        "releases": [],
+        "commands": [],
+        "result": None,
+        "void": None,
+        "events": [],
+    }
+    for row in rows:
+        private = json.loads(row.private)
+        data = private["data"] if row.public is None else json.loads(row.public)["data"]
+        time = iso(private["wall"])
+        view["shoe"], view["round"] = data.get("shoe", view["shoe"]), data.get("round", view["round"])
+        if row.public is not None:
+            view["events"].append({"sequence": row.sequence, "type": private["type"], "time": time})
+        _add(view, private["type"], data, time, row.raw.hex(" "))
+    return view
+
+
+def _add(view: dict[str, Any], kind: str, data: dict[str, Any], time: str, raw: str) -> None:
+    shown = {key: value for key, value in data.items() if key not in ("shoe", "round")}
+    match kind:
+        case "betting.opened":
+            view["opened"] = time
+        case "betting.closed":
+            view["closed"] = data["closed_at"]
+        case "card.dealt":
+            face_down = "card" not in data
+            view["cards"].append(
+                {**shown, "time": time} if face_down else {**shown, "time": time, "raw": raw}
+            )
+        case "scan.kept":
+            view["kept"].append({"card": data.get("card"), "code": data["code"], "time": time, "raw": raw})
+        case "hand.turned":
+            view["turned"] = {**shown, "time": time}
+        case "table.held":
+            view["holds"].append({**shown, "time": time})
+        case "table.released":
+            view["releases"].append({**shown, "time": time})
+        case "command.recorded":
+            wanted = ("command", "args", "person", "uid", "accepted", "answer", "reason")
+            view["commands"].append({**{k: data[k] for k in wanted if k in data}, "time": time})
+        case "round.resulted":
+            view["result"] = {**shown, "time": time}
+        case "round.voided":
+            view["void"] = {**shown, "time": time}
+        case _:
+            pass

@@ -1,0 +1,233 @@
+"""Bar-code scanners: the rows of the field's byte faults, line ends, identifiers, bounce, settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tablectl_drivers.barcode import DRIVER, LINE_CAP, Encoder
+
+from tablectl.cards import Card
+from tablectl.clock import SECOND
+from tablectl.scanner import DeviceEvent, Item, Label, Reject, Scan, Traits
+from tests.drivers import contract
+from tests.drivers.contract import CARDS
+
+SUBJECT = contract.SUBJECTS["barcode"]
+
+
+def decode(*parts: tuple[int, bytes], **settings: Any) -> list[Item]:
+    """Items of parts that arrive at so many ms; ticks fall where the decoder wants them."""
+    decoder = DRIVER.decoder({**CARDS, **settings})
+    items: list[Item] = []
+    for at, data in parts:
+        while (deadline := decoder.next_deadline()) is not None and deadline <= at * 1_000_000:
+            items += decoder.tick(deadline).items
+        items += decoder.feed(data, at * 1_000_000).items
+    return items + contract.drain(decoder)
+
+
+def names(items: list[Item]) -> list[str]:
+    return [
+        str(item.card) if isinstance(item, Scan) else item.kind if isinstance(item, DeviceEvent) else "reject"
+        for item in items
+    ]
+
+
+# --- the rows of the table of byte faults ----------------------------------------------------------
+
+NO_CARD = {
+    "h11": b"h11",
+    "c0": b"c0",
+    "?": b"?",
+    "9999": b"9999",
+    "1140": b"1140",
+    "+1010": b"+1010",
+    "1_010": b"1_010",
+    "full-width digits": "１０１０".encode(),
+    "leading zero": b"01010",
+    "leading space": b" 1010",
+    "trailing space": b"1010 ",
+    "tab": b"\t1010",
+    "NUL": b"1010\0",
+    "decimal": b"1010.0",
+    "card name": b"AS",
+    "0": b"0",
+    "AIM identifier": b"]C01010",
+}
+
+
+@pytest.mark.parametrize("code", NO_CARD.values(), ids=NO_CARD.keys())
+def test_no_code_is_rejected_with_its_bytes_and_never_a_default(code: bytes) -> None:
+    assert decode((0, code + b"\r")) == [Reject(code + b"\r", "code of no card")]
+    assert names(decode((0, code + b"\r1010\r"))) == ["reject", "AS"]
+
+
+def test_an_empty_code_between_prefix_and_suffix_is_rejected() -> None:
+    items = decode((0, b"\x02\x03\r"), prefix="\x02", suffix="\x03")
+    assert items == [Reject(b"\x02\x03\r", "empty code")]
+
+
+def test_one_chunk_two_chunks_and_every_split_give_the_same_two_cards() -> None:
+    assert names(decode((0, b"1010\r\n2020\r\n"))) == ["AS", "2H"]
+    assert names(decode((0, b"1010\r\n20"), (1, b"20\r\n"))) == ["AS", "2H"]
+    contract.check_all_splits(SUBJECT, b"1010\r\n2020\r\n")
+
+
+def test_line_ends_that_come_late_or_twice_make_no_empty_scans() -> None:
+    assert names(decode((0, b"1010\r"), (40, b"\n2020\r"), (80, b"\n"))) == ["AS", "2H"]
+    assert names(decode((0, b"1010\r\r2020\r\r"))) == ["AS", "2H"]
+    assert names(decode((0, b"\r\n\n\r1010\n2020\n"))) == ["AS", "2H"]
+    assert decode((0, b"\r\n" * 1000)) == []
+
+
+def test_a_short_pause_is_within_a_line_and_a_stub_is_dropped_with_a_notice() -> None:
+    assert names(decode((0, b"10"), (300, b"10\r"))) == ["AS"]
+    items = decode((0, b"10"), (5000, b"2020\r"))
+    assert names(items) == ["notice", "2H"]
+    assert items[0].raw == b"10"
+
+
+def test_the_stub_is_dropped_also_when_nobody_ticked() -> None:
+    decoder = DRIVER.decoder(CARDS)
+    assert decoder.feed(b"10", 0).items == ()
+    assert names(list(decoder.feed(b"2020\r", 5 * SECOND).items)) == ["notice", "2H"]
+
+
+def test_bounce_is_one_card_and_a_notice_but_a_second_card_is_a_second_card() -> None:
+    assert names(decode((0, b"3130\r"), (30, b"3130\r"))) == ["KC", "notice"]
+    assert names(decode((0, b"3130\r"), (900, b"3130\r"))) == ["KC", "KC"]
+
+
+# --- bounce ----------------------------------------------------------------------------------------
+
+
+def test_bounce_counts_from_the_last_reading_and_only_for_the_same_code() -> None:
+    assert names(decode(*[(at, b"3130\r") for at in range(0, 1000, 200)])) == ["KC", *["notice"] * 4]
+    assert names(decode((0, b"3130\r"), (300, b"3130\r"))) == ["KC", "KC"]
+    assert names(decode((0, b"3130\r1010\r3130\r"))) == ["KC", "AS", "KC"]
+    assert names(decode((0, b"3130\r?\r3130\r"))) == ["KC", "reject", "notice"]
+
+
+def test_two_codes_of_one_card_are_two_cards() -> None:
+    two_decks = {**CARDS["cards"], "X1": "KC"}
+    assert names(decode((0, b"3130\rX1\r"), cards=two_decks)) == ["KC", "KC"]
+
+
+def test_bounce_time_is_a_setting() -> None:
+    assert names(decode((0, b"3130\r3130\r"), bounce_ms=0)) == ["KC", "KC"]
+    assert names(decode((0, b"3130\r"), (900, b"3130\r"), bounce_ms=1000)) == ["KC", "notice"]
+
+
+def test_a_reconnect_forgets_half_lines_and_bounce() -> None:
+    decoder = DRIVER.decoder(CARDS)
+    assert names(list(decoder.feed(b"3130\r20", 0).items)) == ["KC"]
+    decoder.reset()
+    assert names(list(decoder.feed(b"3130\r", 1).items)) == ["KC"]
+
+
+# --- how scanners are set up -----------------------------------------------------------------------
+
+
+def test_prefix_and_suffix() -> None:
+    both = {"prefix": "\x02", "suffix": "\x03"}
+    assert names(decode((0, b"\x021010\x03\r"), **both)) == ["AS"]
+    assert names(decode((0, b"1010\x03\r\x021010\r"), **both)) == ["reject", "reject"]
+
+
+def test_aim_identifier() -> None:
+    strip = {"aim": "strip", "aim_allowed": ["C", "Q"]}
+    assert names(decode((0, b"]C01010\r]Q32020\r"), **strip)) == ["AS", "2H"]
+    assert names(decode((0, b"]d11010\r"), aim="strip")) == ["AS"]
+    for line in (b"]A01010\r", b"]c01010\r", b"1010\r", b"]C\r", b"]\r", b"[C01010\r", b"]C01140\r"):
+        assert decode((0, line), **strip)[0].raw == line
+        assert names(decode((0, line), **strip)) == ["reject"]
+    assert decode((0, b"]C0\r"), **strip) == [Reject(b"]C0\r", "empty code")]
+
+
+def test_a_pause_can_end_a_line() -> None:
+    idle = {"idle_end": 0.2}
+    items = decode((0, b"1010"), (150, b""), (500, b"2020\r"), (600, b"3130"), **idle)
+    assert names(items) == ["AS", "2H", "KC"]
+    assert names(decode((0, b"10"), (150, b"10"), **idle)) == ["AS"]
+    assert names(decode((0, b"10"), (200, b"10"), **idle)) == ["reject", "reject"]
+    # The line ended when the pause was long enough, not when somebody looked.
+    decoder = DRIVER.decoder({**CARDS, **idle})
+    decoder.feed(b"3130", 0)
+    assert names(list(decoder.tick(10 * SECOND).items)) == ["KC"]
+    assert names(list(decoder.feed(b"3130\r", 10 * SECOND).items)) == ["KC"]
+
+
+def test_stub_time_is_a_setting() -> None:
+    assert names(decode((0, b"10"), (2500, b"10\r"), stub_drop=3)) == ["AS"]
+    assert names(decode((0, b"10"), (600, b"1010\r"), stub_drop=0.5)) == ["notice", "AS"]
+
+
+def test_the_tail_of_a_line_too_long_is_no_code() -> None:
+    noise = b"9" * LINE_CAP
+    items = decode((0, noise + b"1010\r" + b"1010\r"))
+    assert names(items) == ["reject", "reject", "AS"]
+    assert b"".join(item.raw for item in items) == noise + b"1010\r1010\r"
+    assert names(decode((0, noise + b"\r1010\r"))) == ["reject", "AS"]
+    assert names(decode((0, noise), (5000, b"1010\r"))) == ["reject", "AS"]
+    assert names(decode((0, noise * 3 + b"1010"), (5000, b"1010\r"))) == ["reject"] * 4 + ["AS"]
+
+
+def test_scan_names_no_place_and_has_its_bytes() -> None:
+    assert decode((0, b"1080\r\n")) == [Scan(Card.parse("8S"), Label.NONE, b"1080\r")]
+    assert DRIVER.traits(CARDS) == Traits()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"cards": "/no/such/file.toml"},
+        {"cards": {"1010": "AS"}},
+        {"prefix": 2},
+        {"prefix": "é"},
+        {"suffix": "x" * 17},
+        {"aim": "on"},
+        {"aim_allowed": "C"},
+        {"aim_allowed": ["C0"]},
+        {"aim_allowed": ["C"]},
+        {"idle_end": 0},
+        {"idle_end": True},
+        {"stub_drop": 0},
+        {"stub_drop": "2"},
+        {"bounce_ms": -1},
+        {"bounce_ms": float("nan")},
+        {"parity": "X"},
+        {"bcc": "off"},
+    ],
+    ids=str,
+)
+def test_a_bad_setting_is_named(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        DRIVER.check({**CARDS, **settings})
+
+
+def test_good_settings_and_the_one_that_must_be_there() -> None:
+    DRIVER.check(
+        {
+            **CARDS,
+            "prefix": "\x02",
+            "aim": "strip",
+            "aim_allowed": ["C"],
+            "idle_end": "off",
+            "stub_drop": 2,
+            "bounce_ms": 300,
+            "baud": 115200,
+        }
+    )
+    with pytest.raises(ValueError, match="cards"):
+        DRIVER.check({})
+
+
+def test_encoder() -> None:
+    assert Encoder(CARDS).card(Card.parse("8S")) == b"1080\r\n"
+    assert Encoder(CARDS, line_end=b"\r").code(b"9999") == b"9999\r"
+    assert Encoder(CARDS).card(None) == b""
+    settings = {**CARDS, "prefix": "\x02", "suffix": "\x03", "aim": "strip", "aim_allowed": ["Q"]}
+    line = Encoder(settings).card(Card.parse("8S"))
+    assert line == b"\x02]Q01080\x03\r\n"
+    assert names(decode((0, line), **settings)) == ["8S"]

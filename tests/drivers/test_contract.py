@@ -1,0 +1,163 @@
+"""The contract every decoder owes, on every registered driver by name and on those to come."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tablectl.cards import DECK, Card
+from tablectl.scanner import Driver, Scan, Traits
+from tests.drivers import contract
+from tests.drivers.contract import SUBJECTS, Subject
+
+COUNT = 5000 if os.environ.get("TABLECTL_SOAK") else 60
+
+pytestmark = pytest.mark.soak
+
+each = pytest.mark.parametrize("name", sorted(SUBJECTS))
+counted = settings(
+    max_examples=COUNT, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+cards = st.sampled_from(DECK)
+seeds = st.integers(0, 2**32)
+cuts = st.lists(st.integers(0, 400), max_size=12)
+
+
+def registered() -> list[tuple[str, Driver]]:
+    found = []
+    for point in entry_points(group="tablectl.drivers"):
+        module, _, attribute = point.value.partition(":")
+        if module.startswith("tablectl_drivers."):
+            assert attribute == "DRIVER"
+            found.append((point.name, point.load()))
+    return sorted(found)
+
+
+def noise_for(subject: Subject, data: st.DataObject) -> bytes:
+    """Arbitrary bytes, or damaged messages of the protocol itself."""
+    if data.draw(st.booleans()):
+        return contract.damaged(subject, data.draw(seeds))
+    noise = data.draw(st.binary(max_size=200))
+    return noise[: len(noise) - len(noise) % subject.noise_unit]
+
+
+def test_every_registered_driver_has_a_subject() -> None:
+    names = [name for name, _ in registered()]
+    assert {"angel-eye", "bee-tek"} <= set(names)
+    assert set(names) <= set(SUBJECTS)
+
+
+@pytest.mark.parametrize(("name", "driver"), registered(), ids=lambda value: getattr(value, "name", value))
+def test_the_driver_object_keeps_its_promises(name: str, driver: Driver) -> None:
+    subject = SUBJECTS[name]
+    assert driver.name == name
+    assert driver.about
+    driver.check(subject.settings)
+    assert isinstance(driver.traits(subject.settings), Traits)
+    for key, value in (("bauds", 9600), ("baud", "fast"), ("driver", name)):
+        with pytest.raises(ValueError, match=key):
+            driver.check({**subject.settings, key: value})
+    one, other = (driver.decoder(subject.settings) for _ in range(2))
+    assert one is not other
+    assert contract.scans(contract.feed(one, subject.encoder()(DECK[7]))) == [DECK[7]]
+
+
+@each
+@given(deck=st.lists(cards | st.none(), max_size=6), split=cuts)
+@counted
+def test_good_messages_are_the_same_however_split(
+    name: str, deck: list[Card | None], split: list[int]
+) -> None:
+    encode = SUBJECTS[name].encoder()
+    contract.check_splits(SUBJECTS[name], b"".join(map(encode, deck)), split)
+
+
+@each
+@given(data=st.data(), split=cuts)
+@counted
+def test_any_bytes_are_the_same_however_split(name: str, data: st.DataObject, split: list[int]) -> None:
+    subject = SUBJECTS[name]
+    contract.check_splits(subject, noise_for(subject, data) + data.draw(st.binary(max_size=60)), split)
+
+
+@each
+@given(data=st.data(), card=cards)
+@counted
+def test_noise_never_costs_the_good_message_after_it(name: str, data: st.DataObject, card: Card) -> None:
+    subject = SUBJECTS[name]
+    noise = noise_for(subject, data)
+    message = subject.encoder()(card)
+    # A copy of the very message is no noise: where messages have numbers, it is that message.
+    assume(message[: len(message) // 3] not in noise)
+    contract.check_noise_before(subject, noise, card)
+
+
+@each
+@given(data=st.data(), deck=st.lists(cards, min_size=1, max_size=4))
+@counted
+def test_noise_between_and_behind_costs_nothing(name: str, data: st.DataObject, deck: list[Card]) -> None:
+    subject = SUBJECTS[name]
+    noises = [data.draw(st.binary(max_size=40)) for _ in deck]
+    noises = [noise[: len(noise) - len(noise) % subject.noise_unit] for noise in noises]
+    contract.check_noise_between(subject, deck, noises)
+
+
+@each
+@given(
+    chunks=st.lists(st.binary(max_size=300), max_size=12),
+    pauses=st.lists(st.integers(0, 3_000_000_000), min_size=12, max_size=12),
+)
+@counted
+def test_arbitrary_bytes_do_no_harm(name: str, chunks: list[bytes], pauses: list[int]) -> None:
+    contract.check_fuzz(SUBJECTS[name], chunks, pauses[: len(chunks)])
+
+
+@each
+@given(seed=seeds)
+@counted
+def test_damaged_messages_do_no_harm(name: str, seed: int) -> None:
+    subject = SUBJECTS[name]
+    contract.check_fuzz(subject, [contract.damaged(subject, seed)], [10_000_000])
+
+
+@each
+@given(data=st.data())
+@counted
+def test_silence_keeps_nothing_half_read(name: str, data: st.DataObject) -> None:
+    subject = SUBJECTS[name]
+    contract.check_silence_keeps_nothing(subject, noise_for(subject, data))
+
+
+@each
+@given(noise=st.binary(max_size=80), card=cards)
+@counted
+def test_reset_forgets_everything(name: str, noise: bytes, card: Card) -> None:
+    subject = SUBJECTS[name]
+    contract.check_reset(subject, noise + subject.encoder()(card)[:-1], card)
+
+
+@each
+def test_every_card_round_trips_through_the_encoder(name: str) -> None:
+    subject = SUBJECTS[name]
+    decoder, encode = subject.decoder(), subject.encoder()
+    items: list[Any] = []
+    for i, card in enumerate(DECK):
+        items += contract.feed(decoder, encode(card), i * contract.BOUNCE_FREE)
+    assert [item.card for item in items if isinstance(item, Scan)] == list(DECK)
+    assert len(items) == len(DECK)
+    assert all(item.label == subject.label for item in items)
+
+
+@each
+def test_an_endless_line_stays_within_memory(name: str) -> None:
+    subject = SUBJECTS[name]
+    decoder = subject.decoder()
+    message = subject.encoder()(DECK[0])
+    for byte in (0x00, 0x05, 0x31, 0x5B, 0x3C, 0x1E, 0xFF):
+        decoder.feed(message[: len(message) // 6] + bytes((byte,)) * 20_000, 0)
+        assert contract.pending(decoder) <= subject.memory

@@ -1,0 +1,803 @@
+"""The reader thread against real pseudo-terminals and sockets, and against links that misbehave."""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import resource
+import termios
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import serial
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_mock import MockerFixture
+from tablectl_drivers import angel_eye, bee_tek
+from tablectl_drivers.angel_eye_encoder import Encoder
+from tablectl_drivers.emulated.tcp_port import TcpPort
+
+from tablectl import clock
+from tablectl.cards import Card
+from tablectl.clock import SECOND, Instant
+from tablectl.reader import Reader
+from tablectl.reader_state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling
+from tablectl.scanner import (
+    Arrival,
+    Arrived,
+    Backoff,
+    Decoded,
+    DeviceEvent,
+    DeviceKind,
+    Discarded,
+    Driver,
+    Label,
+    Link,
+    LinkFault,
+    Reject,
+    Scan,
+    ScannerLost,
+    ScannerRestored,
+    Traits,
+)
+
+MS = 1_000_000
+EIGHT = Card.parse("8S")
+
+
+class Silent:
+    """A log that keeps its lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    def info(self, text: str, **facts: Any) -> None:
+        self.lines.append((text, facts))
+
+    warning = error = info
+
+
+class Rig:
+    """A reader and what it delivered."""
+
+    def __init__(self, driver: Driver, device: str, **options: Any) -> None:
+        self.arrivals: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+        self.log = Silent()
+        self.crashes: list[BaseException] = []
+        options.setdefault("settle", 30 * MS)
+        options.setdefault("deliver", self.arrivals.put)
+        deliver = options.pop("deliver")
+        backoff = options.pop("backoff", Backoff(first=20 * MS))
+        self.reader = Reader(
+            driver, device, {}, deliver, log=self.log, on_crash=self.crashes.append, **options
+        )
+        self.reader._backoff = backoff
+
+    def next(self, seconds: float = 3) -> Arrival:
+        return self.arrivals.get(timeout=seconds)
+
+    def none_for(self, seconds: float) -> None:
+        with pytest.raises(queue.Empty):
+            self.arrivals.get(timeout=seconds)
+
+    def started(self) -> Rig:
+        self.reader.start()
+        assert isinstance(self.next(), ScannerRestored)
+        return self
+
+    def stop(self) -> list[Arrival]:
+        assert self.reader.stop()
+        assert self.crashes == []
+        return self.rest()
+
+    def rest(self) -> list[Arrival]:
+        left = []
+        with suppress(queue.Empty):
+            while True:
+                left.append(self.arrivals.get_nowait())
+        return left
+
+
+class Lines:
+    """A decoder of lines: a card, or a Reject."""
+
+    def __init__(self) -> None:
+        self.pending = b""
+        self.resets = 0
+        self.deadline: int | None = None
+        self.ticks: list[int] = []
+
+    def feed(self, data: bytes, now: int) -> Decoded:
+        *lines, self.pending = (self.pending + data).split(b"\n")
+        return Decoded(tuple(map(self.item, lines)), b"A" * len(lines))
+
+    def item(self, line: bytes) -> Scan | Reject:
+        try:
+            return Scan(Card.parse(line.decode("latin-1")), Label.NONE, line)
+        except ValueError as fault:
+            return Reject(line, str(fault))
+
+    def tick(self, now: int) -> Decoded:
+        self.ticks.append(now)
+        self.deadline = None
+        return Decoded((DeviceEvent(DeviceKind.NOTICE, b"", "ticked"),))
+
+    def next_deadline(self) -> int | None:
+        return self.deadline
+
+    def reset(self) -> None:
+        self.resets += 1
+        self.pending = b""
+
+
+class PipeLink:
+    """A link on a pipe, with the faults one wants."""
+
+    identity = "pipe"
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.fd, self.writer = os.pipe()
+        os.set_blocking(self.fd, False)
+        self.written = b""
+        self.reads = 0
+
+    def fileno(self) -> int:
+        return self.fd
+
+    def read(self) -> bytes:
+        self.reads += 1
+        if self.world.read_fault is not None:
+            fault, self.world.read_fault = self.world.read_fault, None
+            raise fault
+        if self.world.empties:
+            self.world.empties -= 1
+            return b""
+        try:
+            data = os.read(self.fd, 4096)
+        except BlockingIOError:
+            return b""
+        if not data:
+            raise LinkFault("scanner lost: hung up")
+        return data
+
+    def write(self, data: bytes) -> None:
+        if self.world.write_fault is not None:
+            fault, self.world.write_fault = self.world.write_fault, None
+            raise fault
+        self.written += data
+
+    def close(self) -> None:
+        self.world.log.append("close")
+        for fd in (self.fd, self.writer):
+            with suppress(OSError):
+                os.close(fd)
+
+
+class World:
+    """A driver of :class:`PipeLink`, the present link, and what happened in order."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.open_faults: list[Exception] = []
+        self.read_fault: Exception | None = None
+        self.write_fault: Exception | None = None
+        self.empties = 0
+        self.link: PipeLink | None = None
+        self.decoder = Lines()
+        self.devices: list[str] = []
+        self.driver = Driver(
+            "lines",
+            "",
+            decoder=lambda settings: self.decoder,
+            open=self.open,
+            traits=lambda settings: Traits(),
+            check=lambda settings: None,
+        )
+
+    def open(self, device: str, settings: Mapping[str, Any]) -> Link:
+        self.log.append("open")
+        self.devices.append(device)
+        if self.open_faults:
+            raise self.open_faults.pop(0)
+        self.link = PipeLink(self)
+        return self.link
+
+    def say(self, data: bytes) -> None:
+        assert self.link is not None
+        os.write(self.link.writer, data)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def rig(world: World) -> Iterator[Rig]:
+    made = Rig(world.driver, "the-scanner")
+    yield made
+    made.reader.stop()
+
+
+class Pty:
+    """A pseudo-terminal behind a symbolic link that survives unplugging."""
+
+    def __init__(self, folder: Path) -> None:
+        self.link = folder / "shoe"
+        self.master = -1
+        self.plug()
+
+    def plug(self) -> None:
+        self.master, slave = os.openpty()
+        tty.setraw(slave)
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(os.ttyname(slave))
+        os.close(slave)
+
+    def unplug(self) -> None:
+        os.close(self.master)
+        self.link.unlink()
+        self.master = -1
+
+    def say(self, data: bytes) -> None:
+        os.write(self.master, data)
+
+
+@pytest.fixture
+def pty(tmp_path: Path) -> Iterator[Pty]:
+    made = Pty(tmp_path)
+    yield made
+    if made.master >= 0:
+        os.close(made.master)
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def until(true: Callable[[], bool], seconds: float = 3) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+# --- start, cards, stop -----------------------------------------------------------------------------
+
+
+def test_first_start_settles_and_says_what_was_opened(rig: Rig, world: World) -> None:
+    before = clock.now().boot
+    rig.reader.start()
+    restored = rig.next()
+    assert isinstance(restored, ScannerRestored)
+    assert restored.identity == "pipe"
+    assert restored.at.boot - before >= 30 * MS
+    assert rig.reader.connected
+    assert world.devices == ["the-scanner"]
+
+
+def test_a_card_arrives_stamped_and_counted(rig: Rig, world: World) -> None:
+    rig.started()
+    before = clock.now().boot
+    world.say(b"8S\nrubbish\n")
+    card, bad = rig.next(), rig.next()
+    assert isinstance(card, Arrived)
+    assert card.item == Scan(EIGHT, Label.NONE, b"8S")
+    assert before <= card.at.boot <= clock.now().boot
+    assert isinstance(bad, Arrived)
+    assert isinstance(bad.item, Reject)
+    counters = rig.reader.counters
+    assert (counters.bytes, counters.frames, counters.rejects) == (11, 1, 1)
+    assert counters.last_good == card.at.boot
+    assert rig.stop() == []
+
+
+def test_replies_are_written_back(rig: Rig, world: World) -> None:
+    rig.started()
+    world.say(b"8S\n8S\n")
+    rig.next(), rig.next()
+    link = world.link
+    assert link is not None
+    until(lambda: link.written == b"AA")
+
+
+def test_the_tap_sees_the_bytes_first(world: World) -> None:
+    seen: list[tuple[bytes, Instant]] = []
+    rig = Rig(world.driver, "x", tap=lambda data, at: seen.append((data, at))).started()
+    world.say(b"8S\n")
+    arrived = rig.next()
+    assert isinstance(arrived, Arrived)
+    assert seen == [(b"8S\n", arrived.at)]
+    rig.stop()
+
+
+def test_a_tap_that_fails_is_no_lost_scanner(world: World) -> None:
+    def full(data: bytes, at: Instant) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    rig = Rig(world.driver, "x", tap=full).started()
+    world.say(b"8S\n")
+    until(lambda: bool(rig.crashes))
+    assert rig.rest() == []
+    assert world.log == ["open", "close"]
+    rig.reader.stop()
+
+
+def test_the_decoder_is_ticked_at_its_deadline(rig: Rig, world: World) -> None:
+    rig.started()
+    due = clock.now().boot + 40 * MS
+    world.decoder.deadline = due
+    world.say(b"x")  # wakes the thread, which then sees the new deadline
+    ticked = rig.next()
+    assert isinstance(ticked, Arrived)
+    assert ticked.at.boot >= due
+    assert ticked.at.boot - due < SECOND // 4
+    assert len(world.decoder.ticks) == 1
+
+
+def test_progress_moves_while_nothing_happens(rig: Rig) -> None:
+    rig.started()
+    seen = rig.reader.progress
+    until(lambda: rig.reader.progress > seen, 1.0)
+
+
+def test_stop_during_a_wait_is_quick_clean_and_repeatable(rig: Rig, world: World) -> None:
+    rig.started()
+    began = time.monotonic()
+    assert rig.stop() == []
+    assert rig.reader.stop()
+    assert time.monotonic() - began < 0.3
+    assert world.log == ["open", "close"]
+    assert not rig.reader.alive
+
+
+def test_stop_before_start_does_nothing(rig: Rig) -> None:
+    assert rig.reader.stop()
+
+
+def test_stop_while_it_looks_for_a_lost_device(rig: Rig, world: World) -> None:
+    world.open_faults = [LinkFault("no scanner")] * 99
+    rig.reader.start()
+    assert isinstance(rig.next(), ScannerLost)
+    assert rig.stop() == []
+
+
+def test_stop_while_a_frame_pours_in(pty: Pty) -> None:
+    rig = Rig(bee_tek.DRIVER, str(pty.link)).started()
+    os.set_blocking(pty.master, False)
+    going = threading.Event()
+
+    def pour() -> None:
+        while not going.is_set():
+            with suppress(OSError):
+                pty.say(b"[Game]<Card:8S>\r\n")
+
+    pouring = threading.Thread(target=pour)
+    pouring.start()
+    rig.next()
+    rig.stop()
+    going.set()
+    pouring.join()
+
+
+# --- lost and found ---------------------------------------------------------------------------------
+
+
+def test_no_scanner_at_start_is_told_once_and_picked_up_when_it_comes(rig: Rig, world: World) -> None:
+    world.open_faults = [LinkFault("no scanner"), OSError(errno.EACCES, "permission denied")]
+    rig.reader.start()
+    lost = rig.next()
+    assert isinstance(lost, ScannerLost)
+    assert lost.reason == "no scanner"
+    until(lambda: "permission" in (rig.reader.reason or ""))
+    assert isinstance(rig.next(), ScannerRestored)
+    assert rig.reader.reason is None
+    assert rig.stop() == []
+
+
+def test_a_lost_device_is_closed_first_and_reopened_by_its_name(rig: Rig, world: World) -> None:
+    rig.started()
+    world.say(b"8")  # half a line
+    until(lambda: world.decoder.pending == b"8")
+    world.read_fault = LinkFault("scanner lost: unplugged")
+    world.open_faults = [LinkFault("no scanner")]
+    world.say(b"S")
+    lost = rig.next()
+    assert isinstance(lost, ScannerLost)
+    assert lost.reason == "scanner lost: unplugged"
+    assert isinstance(rig.next(), ScannerRestored)
+    assert world.log == ["open", "close", "open", "open"]
+    assert set(world.devices) == {"the-scanner"}
+    assert world.decoder.resets == 1
+    assert rig.reader.counters.outages == 1
+    world.say(b"8S\n")
+    card = rig.next()
+    assert isinstance(card, Arrived)
+    assert isinstance(card.item, Scan)
+    assert rig.stop() == []
+
+
+def test_lost_again_before_it_settled_is_the_same_outage(world: World) -> None:
+    rig = Rig(world.driver, "x", settle=200 * MS).started()
+    world.read_fault = LinkFault("first")
+    world.say(b"x")
+    assert isinstance(rig.next(), ScannerLost)
+    until(lambda: world.log.count("open") == 2)
+    world.read_fault = LinkFault("second")
+    world.say(b"x")
+    assert isinstance(rig.next(), ScannerRestored)
+    assert world.log.count("open") == 3
+    assert rig.stop() == []
+
+
+def test_a_reply_that_cannot_be_sent_is_a_lost_scanner(rig: Rig, world: World) -> None:
+    rig.started()
+    world.write_fault = LinkFault("scanner lost: write")
+    world.say(b"8S\n")
+    assert isinstance(rig.next(), Arrived)  # the card was read: it is never dropped
+    assert isinstance(rig.next(), ScannerLost)
+    assert isinstance(rig.next(), ScannerRestored)
+
+
+def test_ready_but_empty_for_ever_is_lost_without_a_busy_loop(rig: Rig, world: World) -> None:
+    rig.started()
+    first = world.link
+    world.empties = 1_000_000
+    world.say(b"x")
+    assert isinstance(rig.next(), ScannerLost)
+    assert first is not None
+    assert first.reads == 3
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    time.sleep(0.1)
+    now = resource.getrusage(resource.RUSAGE_SELF)
+    assert now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime < 0.05
+
+
+def test_two_empty_reads_are_not_the_end(rig: Rig, world: World) -> None:
+    rig.started()
+    for _ in range(5):
+        world.empties = 2
+        world.say(b"8S\n")
+        assert isinstance(rig.next(), Arrived)
+    assert rig.stop() == []
+
+
+GONE = [
+    serial.SerialException("device reports readiness to read but returned no data"),
+    OSError(errno.EIO, "Input/output error"),
+    OSError(errno.ENXIO, "No such device or address"),
+    OSError(errno.ENODEV, "No such device"),
+    termios.error(errno.EIO, "Input/output error"),
+    ValueError("read of closed file"),
+]
+
+
+@pytest.mark.parametrize("fault", GONE, ids=repr)
+@pytest.mark.parametrize("call", ["in_waiting", "read"])
+def test_unplugged_in_any_way_is_one_lost_and_comes_back(
+    call: str, fault: BaseException, mocker: MockerFixture, pty: Pty
+) -> None:
+    before = descriptors()
+    rig = Rig(bee_tek.DRIVER, str(pty.link)).started()
+    kind: dict[str, Any] = {"side_effect": fault}
+    if call == "in_waiting":
+        kind["new_callable"] = mocker.PropertyMock
+    mocker.patch.object(serial.Serial, call, **kind)
+    mocker.patch.object(serial.Serial, "close", autospec=True, side_effect=_close_and(fault))
+    pty.say(b"[")
+    assert isinstance(rig.next(), ScannerLost)
+    mocker.stopall()
+    assert isinstance(rig.next(), ScannerRestored)
+    pty.say(b"[Game]<Card:8S>\r\n")
+    card = rig.next()
+    assert isinstance(card, Arrived)
+    assert isinstance(card.item, Scan)
+    assert rig.stop() == []
+    assert descriptors() == before
+
+
+def _close_and(fault: BaseException) -> Callable[[serial.Serial], None]:
+    real = serial.Serial.close
+
+    def close(port: serial.Serial) -> None:
+        real(port)
+        raise fault
+
+    return close
+
+
+def test_unplugged_for_real_and_plugged_in_elsewhere(pty: Pty) -> None:
+    rig = Rig(bee_tek.DRIVER, str(pty.link)).started()
+    first = os.path.realpath(pty.link)
+    pty.unplug()
+    lost = rig.next()
+    assert isinstance(lost, ScannerLost)
+    assert "scanner lost" in lost.reason
+    until(lambda: "no scanner at" in (rig.reader.reason or ""))
+    taken = os.openpty()  # so that the device comes back under another number
+    pty.plug()
+    assert os.path.realpath(pty.link) != first
+    restored = rig.next(6)
+    assert isinstance(restored, ScannerRestored)
+    assert restored.identity == os.path.realpath(pty.link)
+    assert rig.stop() == []
+    for fd in taken:
+        os.close(fd)
+
+
+def test_a_second_reader_on_the_port_is_refused_and_takes_over(pty: Pty) -> None:
+    first = Rig(bee_tek.DRIVER, str(pty.link)).started()
+    second = Rig(bee_tek.DRIVER, str(pty.link))
+    second.reader.start()
+    lost = second.next()
+    assert isinstance(lost, ScannerLost)
+    assert "another reader" in lost.reason
+    pty.say(b"[Game]<Card:8S>\r\n")
+    assert isinstance(first.next(), Arrived)
+    first.stop()
+    assert isinstance(second.next(6), ScannerRestored)
+    assert second.stop() == []
+
+
+def test_a_serial_server_with_one_connection(tmp_path: Path) -> None:
+    port = TcpPort(0)
+    first = Rig(bee_tek.DRIVER, port.device).started()
+    second = Rig(bee_tek.DRIVER, port.device)
+    second.reader.start()
+    lost = second.next()
+    assert isinstance(lost, ScannerLost)
+    assert "another reader" in lost.reason
+    port.hang_up()
+    assert isinstance(first.next(), ScannerLost)
+    second.reader.stop()
+    port.plug_in()
+    assert isinstance(first.next(6), ScannerRestored)
+    first.stop()
+    port.close()
+
+
+@pytest.mark.soak
+def test_descriptors_stay_flat_over_many_readers(pty: Pty) -> None:
+    count = 1000 if "TABLECTL_SOAK" in os.environ else 50
+    before = descriptors()
+    for _ in range(count):
+        rig = Rig(bee_tek.DRIVER, str(pty.link), settle=0).started()
+        rig.stop()
+    assert descriptors() == before
+
+
+# --- what waited in the line is never played --------------------------------------------------------
+
+
+def test_what_comes_while_the_line_settles_is_discarded(world: World) -> None:
+    rig = Rig(world.driver, "x", settle=150 * MS)
+    rig.reader.start()
+    until(lambda: world.link is not None)
+    world.say(b"8S\n8S\nbad\n")
+    items = [rig.next() for _ in range(3)]
+    assert all(isinstance(one, Discarded) for one in items)
+    assert isinstance(rig.next(), ScannerRestored)
+    world.say(b"8S\n")
+    assert isinstance(rig.next(), Arrived)
+    rig.stop()
+
+
+def test_a_frame_that_begins_in_the_settling_time_is_discarded_whole(world: World) -> None:
+    rig = Rig(world.driver, "x", settle=90 * MS)
+    rig.reader.start()
+    until(lambda: world.link is not None)
+    end = clock.now().boot + 200 * MS
+    world.say(b"8")
+    while clock.now().boot < end:  # one byte each few ms, beyond the 90 ms
+        world.say(b"8")
+        time.sleep(0.005)
+    world.say(b"\n")
+    assert isinstance(rig.next(), Discarded)
+    assert isinstance(rig.next(), ScannerRestored)
+    rig.stop()
+
+
+@pytest.mark.parametrize("before_end", [140, 100, 60, 20])
+def test_copies_that_straddle_the_end_of_settling_are_never_played(before_end: int, pty: Pty) -> None:
+    """Three copies 50 ms apart, the first of them so many ms before the 150 ms are over."""
+    rig = Rig(angel_eye.DRIVER, str(pty.link), settle=150 * MS)
+    frame = Encoder().card(Label.P1, EIGHT)
+    rig.reader.start()
+    until(lambda: rig.reader.progress > 0 and not rig.reader.connecting and _held(pty))
+    time.sleep((150 - before_end) / 1000)
+    for copy in range(3):
+        if copy:
+            time.sleep(0.05)
+        pty.say(frame)
+    arrivals = [rig.next()]
+    while not isinstance(arrivals[-1], ScannerRestored):
+        arrivals.append(rig.next())
+    time.sleep(0.12)
+    arrivals += rig.rest()
+    assert [type(one) for one in arrivals if not isinstance(one, ScannerRestored)] == [Discarded]
+    pty.say(frame)  # the same frame within the repeat window: still a repeat
+    rig.none_for(0.1)
+    rig.stop()
+
+
+def _held(pty: Pty) -> bool:
+    """Whether somebody has the port open: its lock is taken."""
+    import fcntl
+
+    fd = os.open(pty.link, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def test_bytes_said_before_anybody_listened_are_never_played(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    for _ in range(3):
+        os.write(master, Encoder().card(Label.P1, EIGHT))
+    rig = Rig(angel_eye.DRIVER, os.ttyname(slave)).started()
+    rig.none_for(0.1)
+    rig.stop()
+    os.close(master)
+    os.close(slave)
+
+
+# --- noise, logs, crashes ---------------------------------------------------------------------------
+
+
+def test_fifty_bad_lines_give_one_notice(rig: Rig, world: World) -> None:
+    rig.started()
+    world.say(b"bad\n" * 120)
+    items = [rig.next() for _ in range(121)]
+    notices = [one.item for one in items if isinstance(one, Arrived) and isinstance(one.item, DeviceEvent)]
+    assert [(one.kind, "check baud rate and cable" in one.text) for one in notices] == [
+        (DeviceKind.NOTICE, True)
+    ]
+    assert rig.stop() == []
+
+
+class FastWait:
+    """Time that passes only while the reader waits: ``select.poll`` and the clock in one."""
+
+    def __init__(self) -> None:
+        self.boot = clock.now().boot
+        self.ready = False
+
+    def clock(self) -> Instant:
+        return Instant(self.boot, 0)
+
+    def register(self, fd: int, events: int) -> None:
+        pass
+
+    def poll(self, milliseconds: int) -> list[tuple[int, int]]:
+        self.boot += max(milliseconds, 1) * MS
+        return [(-1, 1)] if self.ready else []
+
+
+@pytest.mark.parametrize("flapping", [False, True])
+def test_an_hour_without_scanner_writes_little(flapping: bool, world: World, mocker: MockerFixture) -> None:
+    """No port with a reason that changes at every try; or a port that opens, settles and is lost at once."""
+    fast = FastWait()
+    mocker.patch("tablectl.reader.select.poll", return_value=fast)
+    end = fast.boot + 3600 * SECOND
+    tries = 0
+
+    def attempt(device: str, settings: Mapping[str, Any]) -> Link:
+        nonlocal tries
+        tries += 1
+        if fast.boot > end:
+            raise StopIteration
+        if not flapping:
+            raise LinkFault(f"no scanner, try {tries}")
+        return PipeLink(world)
+
+    def told(arrival: Arrival) -> None:
+        arrivals.append(arrival)
+        if isinstance(arrival, ScannerRestored):
+            fast.ready = True
+            world.read_fault = LinkFault(f"lost {tries}")
+        elif isinstance(arrival, ScannerLost):
+            fast.ready = False
+
+    arrivals: list[Arrival] = []
+    driver = Driver("x", "", world.driver.decoder, attempt, world.driver.traits, world.driver.check)
+    rig = Rig(driver, "x", clock=fast.clock, deliver=told, backoff=Backoff())
+    rig.reader.start()
+    until(lambda: not rig.reader.alive, 20)
+    assert [type(one) for one in rig.crashes] == [StopIteration]
+    assert tries > 700
+    assert 1 <= len(rig.log.lines) < 200
+    lost = [one for one in arrivals if isinstance(one, ScannerLost)]
+    assert len(lost) == (tries - 1 if flapping else 1)
+
+
+@pytest.mark.parametrize("where", ["deliver", "decoder", "open"])
+def test_anything_unexpected_is_told_and_the_link_closed(where: str, world: World) -> None:
+    class Bug(Exception):
+        pass
+
+    def bug(*_: object) -> Any:
+        raise Bug
+
+    options: dict[str, Any] = {}
+    if where == "deliver":
+        options["deliver"] = bug
+    elif where == "decoder":
+        world.decoder.feed = bug  # type: ignore[method-assign,assignment]
+    else:
+        world.open_faults = [Bug()]
+    rig = Rig(world.driver, "x", **options)
+    rig.reader.start()
+    until(lambda: world.link is not None or where == "open")
+    if where == "decoder":
+        world.say(b"x")
+    until(lambda: not rig.reader.alive)
+    assert [type(one) for one in rig.crashes] == [Bug]
+    assert world.log.count("close") == (where != "open")
+    assert rig.reader.stop()
+
+
+# --- the small states, on a clock of their own ------------------------------------------------------
+
+
+def test_settling_ends_when_the_span_is_over_and_the_line_empty() -> None:
+    state = Settling(0, 150)
+    assert not state.over(149, bytes_waited=False)
+    assert not state.over(150, bytes_waited=True)
+    assert state.over(150, bytes_waited=False)
+
+
+def test_settling_waits_for_quiet_but_not_for_ever() -> None:
+    state = Settling(0, 150)
+    state.heard(140)
+    assert state.until == 190
+    assert not state.over(189, bytes_waited=False)
+    for now in range(150, 600, 10):
+        state.heard(now)
+        assert not state.over(now, bytes_waited=True)
+    assert state.over(600, bytes_waited=True)
+
+
+def test_no_settling_at_all() -> None:
+    assert Settling(5, 0).over(5, bytes_waited=False)
+
+
+def test_forty_nine_bad_lines_or_fifty_slow_ones_are_no_noise() -> None:
+    few = Noise()
+    assert not any(few.too_many(i) for i in range(BAD_LINES - 1))
+    slow = Noise()
+    assert not any(slow.too_many(i * (BAD_WITHIN // 48)) for i in range(500))
+
+
+def test_noise_is_told_again_only_after_a_pause() -> None:
+    noise = Noise()
+    assert [i for i in range(300) if noise.too_many(i)] == [BAD_LINES - 1]
+    later = 300 + BAD_WITHIN + 1
+    assert [i for i in range(300) if noise.too_many(later + i)] == [BAD_LINES - 1]
+
+
+@given(st.lists(st.integers(0, 3 * SECOND), max_size=2000), st.integers(0, 10**18))
+def test_no_hour_holds_two_hundred_lines(gaps: list[int], start: int) -> None:
+    budget = LogBudget()
+    now, passed, held = start, [], 0
+    for gap in gaps * 3:
+        now += gap
+        told = budget.take(now)
+        if told is not None:
+            passed.append(now)
+            held += told
+    for i, at in enumerate(passed):
+        assert sum(1 for later in passed[i:] if later < at + 3600 * SECOND) < 200
+    assert len(passed) + held + budget.held_back == 3 * len(gaps)

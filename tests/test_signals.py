@@ -1,0 +1,188 @@
+"""Signals: nothing a beeper does holds anybody up, and a beep for the past is not played."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tablectl.clock import SECOND, Instant
+from tablectl.signals import LATE, PATTERNS, SLOW, Signals
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.boot = 1000 * SECOND
+
+    def __call__(self) -> Instant:
+        return Instant(self.boot, 0)
+
+
+class FakeBeeper:
+    """Plays into a queue; can be made to hang or to fail."""
+
+    def __init__(self) -> None:
+        self.begun: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.fault: Exception | None = None
+        self.close_fault: Exception | None = None
+        self.closed = 0
+        self.threads: set[int] = set()
+
+    def play(self, pattern: str) -> None:
+        self.threads.add(threading.get_ident())
+        self.begun.put(pattern)
+        self.go_on.wait(10)
+        if self.fault is not None:
+            raise self.fault
+
+    def close(self) -> None:
+        self.closed += 1
+        self.threads.add(threading.get_ident())
+        if self.close_fault is not None:
+            raise self.close_fault
+
+
+class Log:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def info(self, text: str, **facts: Any) -> None:
+        self.lines.append(text)
+
+    warning = info
+
+
+class Rig:
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.beeper = FakeBeeper()
+        self.log = Log()
+        self.signals = Signals(self.beeper, clock=self.clock, log=self.log)
+        self.signals.start()
+
+    def played(self, pattern: str) -> None:
+        """Play and see it begin and end."""
+        done = self.signals.played
+        self.signals.play(pattern)
+        assert self.beeper.begun.get(timeout=3) == pattern
+        until(lambda: self.signals.played == done + 1)
+
+
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    made = Rig()
+    yield made
+    made.beeper.go_on.set()
+    made.signals.stop()
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + 3
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_each_pattern_is_played(pattern: str, rig: Rig) -> None:
+    rig.played(pattern)
+    assert rig.signals.trouble is None
+    assert rig.log.lines == []
+
+
+def test_an_unknown_pattern_is_refused(rig: Rig) -> None:
+    with pytest.raises(ValueError, match="fanfare"):
+        rig.signals.play("fanfare")
+
+
+def test_a_beeper_that_hangs_delays_nobody_and_nothing_is_queued_behind_it(rig: Rig) -> None:
+    rig.beeper.go_on.clear()
+    rig.signals.play("pip")
+    assert rig.beeper.begun.get(timeout=3) == "pip"
+    began = time.monotonic()
+    for _ in range(1000):
+        rig.signals.play("close")
+    assert time.monotonic() - began < 0.5
+    rig.beeper.go_on.set()
+    assert rig.beeper.begun.get(timeout=3) == "close"  # the newest, while it is fresh
+    until(lambda: rig.signals.played == 2)
+    assert rig.signals.skipped == 999
+    assert rig.beeper.begun.empty()
+
+
+@pytest.mark.parametrize(("age", "heard"), [(LATE, True), (LATE + 1, False)])
+def test_a_late_pattern_is_skipped(age: int, heard: bool, rig: Rig) -> None:
+    rig.beeper.go_on.clear()
+    rig.signals.play("pip")
+    rig.beeper.begun.get(timeout=3)
+    rig.signals.play("close")
+    rig.clock.boot += age
+    rig.beeper.go_on.set()
+    until(lambda: rig.signals.played + rig.signals.skipped == 2)
+    assert rig.signals.played == 1 + heard
+    assert rig.signals.skipped == (not heard)
+
+
+def test_a_beeper_that_takes_ten_seconds_is_in_trouble_meanwhile_and_recovers(rig: Rig) -> None:
+    rig.beeper.go_on.clear()
+    rig.signals.play("close")
+    rig.beeper.begun.get(timeout=3)
+    assert rig.signals.trouble is None
+    rig.clock.boot += SLOW + 1
+    assert rig.signals.trouble == "the beeper does not answer"
+    rig.clock.boot += 10 * SECOND
+    rig.beeper.go_on.set()
+    until(lambda: rig.log.lines)
+    assert "took 12.0 s" in (rig.signals.trouble or "")
+    rig.played("pip")
+    assert rig.signals.trouble is None
+    assert rig.log.lines == ["the beeper failed: announce by voice", "the beeper works again"]
+
+
+def test_a_beeper_that_fails_is_told_once_and_recovers(rig: Rig) -> None:
+    rig.beeper.fault = OSError("no such device")
+    for _ in range(20):
+        rig.signals.play("pip")
+        rig.beeper.begun.get(timeout=3)
+    until(lambda: rig.signals.trouble == "no such device")
+    assert rig.log.lines == ["the beeper failed: announce by voice"]
+    rig.beeper.fault = None
+    rig.signals.play("pip")
+    rig.beeper.begun.get(timeout=3)
+    until(lambda: rig.signals.trouble is None)
+    assert len(rig.log.lines) == 2
+
+
+def test_the_beeper_is_closed_by_the_thread_that_plays(rig: Rig) -> None:
+    rig.played("pip")
+    assert rig.signals.stop()
+    assert rig.beeper.closed == 1
+    assert len(rig.beeper.threads) == 1
+    assert threading.get_ident() not in rig.beeper.threads
+
+
+def test_a_close_that_fails_ends_the_thread_all_the_same(rig: Rig) -> None:
+    rig.beeper.close_fault = OSError("gone")
+    assert rig.signals.stop()
+    assert rig.log.lines == ["beeper did not close"]
+
+
+def test_a_beeper_that_hangs_does_not_hold_up_the_stop(rig: Rig) -> None:
+    rig.beeper.go_on.clear()
+    rig.signals.play("pip")
+    rig.beeper.begun.get(timeout=3)
+    began = time.monotonic()
+    assert not rig.signals.stop(0.05)
+    assert time.monotonic() - began < 1
+
+
+def test_stop_without_start() -> None:
+    assert Signals(FakeBeeper(), clock=Clock(), log=Log()).stop()
