@@ -130,6 +130,7 @@ class Api:
         self._reader = reader
         self._pit_bosses = pit_bosses
         self._attempts = Attempts()
+        self._one_pin = asyncio.Lock()
         self._clock = clock
         self._runner: web.AppRunner | None = None
 
@@ -293,6 +294,10 @@ class Api:
         """None when the PIN is right. Wrong ones are journalled and make the next try wait longer."""
         if not person or pin is None:
             return _error(403, "only a pit boss does this: give a name and PIN")
+        async with self._one_pin:  # else a burst of guesses would all be tried before the first one counts
+            return await self._try_pin(person, pin, uid)
+
+    async def _try_pin(self, person: str, pin: str, uid: int | None) -> web.Response | None:
         moment = self._clock()
         wait = self._attempts.allowed_at(person) - moment.boot
         if wait > 0:

@@ -38,6 +38,9 @@ STALE = 5 * SECOND
 CONNECTING = 60 * SECOND
 COMMITTING = 60 * SECOND
 
+_STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
+"""In the order in which data flows, with the seconds each may take: under five in all."""
+
 NO_SERVER = "no game server is configured ([server] url)"
 
 
@@ -72,6 +75,7 @@ class Runtime:
         self._acked = 0
         self._last_result: dict[str, Any] | None = None
         self.delivery: HttpDelivery | None = None
+        self._running: dict[str, Callable[[float], bool]] = {}
 
     # --- starting ------------------------------------------------------------------------------------
 
@@ -80,7 +84,7 @@ class Runtime:
         try:
             self._start()
         except BaseException:
-            self._close_journal()
+            self.stop()
             raise
 
     def _start(self) -> None:
@@ -135,12 +139,16 @@ class Runtime:
         self._add_api(journal)
         self._add_delivery(journal)
 
-        self.signals.start()
-        self.writer.start()
         self.core.put(Started(self._clock(), __version__))
-        self.core.start()
-        self.service.start()
-        self.reader.start()
+        for name, part in (
+            ("signals", self.signals),
+            ("writer", self.writer),
+            ("core", self.core),
+            ("service", self.service),
+            ("reader", self.reader),
+        ):
+            self._running[name] = part.stop
+            part.start()
         self.log.info("table ready", epoch=journal.epoch, rows=state.row, phase=state.phase.value)
 
     def _beeper(self) -> Any:
@@ -318,11 +326,11 @@ class Runtime:
 
     def stop(self) -> bool:
         """Stop in the order in which data flows. Whether everything ended in time (under 5 s)."""
-        ended = self.reader.stop(1.0)
-        ended &= self.core.stop(0.5)
-        ended &= self.writer.stop(1.5)
-        ended &= self.service.stop(1.5)
-        self.signals.stop(0.2)
+        ended = True
+        for name, seconds in _STOPPING:
+            stop = self._running.pop(name, None)
+            # A beeper that hangs is left behind: it holds nothing that another process needs.
+            ended &= stop is None or stop(seconds) or name == "signals"
         self._close_journal()
         return ended
 
