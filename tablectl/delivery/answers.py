@@ -1,0 +1,96 @@
+"""What the game server's answer means, by the contract's classes (section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import Enum
+
+AGAIN = frozenset({408, 425, 429})
+AT_FAULT = {
+    401: "it does not accept our signature (secret or clock)",
+    403: "it refuses this table or this history (epoch)",
+    404: "there is nothing at this address",
+    405: "nothing takes events at this address",
+    410: "this address was given up",
+    413: "it finds the request too large",
+    415: "it does not take this content type",
+}
+EVENT = frozenset({400, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer. ``body``: its JSON, None when it is none. ``words``: for people, short.
+
+    ``retry_after``: seconds, see :func:`retry_after`.
+    """
+
+    status: int
+    body: object = None
+    retry_after: float | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock)."""
+
+    text: str
+    at_fault: bool = False
+
+
+class Kind(Enum):
+    """NEXT: a good answer. LATER: again with back-off. LINK: link at fault. EVENT: the event is refused."""
+
+    NEXT = "next"
+    LATER = "later"
+    LINK = "link"
+    EVENT = "event"
+    NO_NUMBER = "no number"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    kind: Kind
+    text: str = ""
+    next: int = 0
+    retry_after: float | None = None
+
+
+def classify(answer: Answer | Failed) -> Verdict:
+    """Into which class an answer falls, and in what words."""
+    if isinstance(answer, Failed):
+        return Verdict(Kind.LINK if answer.at_fault else Kind.LATER, answer.text)
+    said = f"the game server answers {answer.status}"
+    words = f': "{answer.words}"' if answer.words else ""
+    match answer.status:
+        case 200 | 409 if isinstance(answer.body, dict) and "next" in answer.body:
+            wanted = answer.body["next"]
+            if isinstance(wanted, int) and not isinstance(wanted, bool):
+                return Verdict(Kind.NEXT, next=wanted)
+            return Verdict(Kind.NO_NUMBER, f"{said} with a `next` that is no event number: {wanted!r:.60}")
+        case 200:
+            return Verdict(Kind.LATER, f'{said} without {{"next": N}}, which acknowledges nothing')
+        case status if status in AT_FAULT:
+            return Verdict(Kind.LINK, f"{said}: {AT_FAULT[status]}{words}")
+        case status if status in EVENT:
+            return Verdict(Kind.EVENT, f"{said}{words}")
+        case status if 300 <= status < 400:
+            return Verdict(Kind.LATER, f"{said}, a redirect, which is not followed")
+        case status if status in AGAIN or status >= 500:
+            return Verdict(Kind.LATER, said, retry_after=answer.retry_after)
+    return Verdict(Kind.LATER, f"{said}, which acknowledges nothing")
+
+
+def retry_after(header: str | None, wall: float) -> float | None:
+    """``Retry-After`` in seconds from ``wall`` (Unix time, s): a number or an HTTP date; None if neither."""
+    if header is None:
+        return None
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:12]) if len(text) <= 12 else 1e12
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - wall)
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,268 @@
+"""What to send next and what an answer means: the delivery's policy, without any I/O.
+
+Theory of operation.  The journal holds events 1 … ``head``; the game server has acknowledged those
+up to ``acked``.  The sender asks :meth:`Outbox.next_action`, does it, and reports what came back by
+:meth:`Outbox.answered`; meanwhile :meth:`Outbox.stored` tells of new events.  The server leads: every
+good answer is ``{"next": N}``, the event it wants next, and the outbox goes there, forward or back.
+
+What cannot be mended by trying again soon is *trouble*: a link at fault (wrong secret, address or
+certificate) is probed slowly; an event refused, or histories that do not fit, halts the sequence
+until a person acts (:meth:`Outbox.retried`).  Nothing is ever skipped.
+
+Instants are boot ns.  Jitter (0 to 1) is an argument.  Rules: contract, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tablectl.clock import SECOND
+from tablectl.delivery.answers import Answer, Failed, Kind, classify
+
+BATCH = 100
+PROBE_EVERY = 5 * SECOND
+SLOW_PROBE = 30 * SECOND
+LINK_AGE = 30 * SECOND
+OWED_AGE = 2 * SECOND
+BACKOFF_FIRST = SECOND // 2
+BACKOFF_CAP = 15 * SECOND
+RETRY_AFTER_CAP = 300 * SECOND
+_GRAIN = SECOND // 10
+"""Events stored this close together count as stored at once, so that the marks stay few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """POST the events ``first`` … ``first + count - 1``; fewer may be sent."""
+
+    first: int
+    count: int
+
+    @property
+    def last(self) -> int:
+        return self.first + self.count - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """POST the signed empty batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do before ``until`` (boot ns), unless something is stored; None: not by time."""
+
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """Nothing is sent until a person acts."""
+
+    reason: str
+
+
+Action = Send | Probe | Wait | Halted
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Worth an alarm. ``halts``: a person must act, else it is probed slowly."""
+
+    code: Literal["delivery-link", "delivery-halted"]
+    text: str
+
+    @property
+    def halts(self) -> bool:
+        return self.code == "delivery-halted"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Whether bets may be taken as far as delivery goes; ``reason`` says why not, in stable words."""
+
+    good: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outbox:
+    """The state. Make the first one with :meth:`begin`; every method gives a new one.
+
+    ``high``: the newest event ever acknowledged: only beyond it is progress. ``marks``: pairs
+    (sequence, boot): events up to it were stored then. ``single_until``: events up to it go one by
+    one, to find the one the server refused in a batch.
+    """
+
+    head: int
+    acked: int
+    kept_from: int = 1
+    high: int = 0
+    marks: tuple[tuple[int, int], ...] = ()
+    in_flight: Send | Probe | None = None
+    probed: bool = False
+    failures: int = 0
+    not_before: int = 0
+    last_at: int | None = None
+    last_error: str | None = None
+    single_until: int = 0
+    trouble: Trouble | None = None
+
+    @classmethod
+    def begin(cls, now: int, *, head: int, acked: int, kept_from: int = 1) -> Outbox:
+        """At a start. Events owed from before count as old. ``kept_from``: oldest event kept."""
+        marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
+        return cls(head, acked, kept_from, acked, marks)
+
+    def stored(self, head: int, boot: int) -> Outbox:
+        """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
+        if head <= self.head:
+            return self
+        marks = self.marks
+        if marks and boot - marks[-1][1] < _GRAIN:
+            marks = (*marks[:-1], (head, marks[-1][1]))
+        else:
+            old = [mark for mark in marks if boot - mark[1] > OWED_AGE]
+            kept = marks[max(0, len(old) - 1) :]
+            if old:  # all of these are overdue already: one mark for them will do
+                kept = ((old[-1][0], old[0][1]), *kept[1:])
+            marks = (*kept, (head, boot))
+        return replace(self, head=head, marks=marks)
+
+    @property
+    def owed(self) -> int:
+        """Events not acknowledged."""
+        return self.head - self.acked
+
+    def next_action(self, now: int) -> Action:
+        """What to do at ``now``."""
+        if self.in_flight is not None:
+            return Wait(None)
+        if self.trouble is not None and self.trouble.halts:
+            return Halted(self.trouble.text)
+        if now < self.not_before:
+            return Wait(self.not_before)
+        if not self.probed:
+            return Probe()
+        if self.owed:
+            first = self.acked + 1
+            return Send(first, 1 if first <= self.single_until else min(BATCH, self.owed))
+        due = (self.last_at or 0) + (PROBE_EVERY if self.last_error is None else 0)
+        return Probe() if now >= due else Wait(due)
+
+    def sending(self, action: Send | Probe) -> Outbox:
+        """The request goes out now."""
+        return replace(self, in_flight=action)
+
+    def retried(self) -> Outbox:
+        """A person says that it may work now: forget the trouble and ask the server at once."""
+        return replace(self, trouble=None, failures=0, not_before=0, probed=False, single_until=0)
+
+    def answered(self, now: int, answer: Answer | Failed, jitter: float) -> Outbox:
+        """The request in flight ended with ``answer``."""
+        request = self.in_flight
+        if request is None:
+            raise ValueError("no request is in flight")
+        box = replace(self, in_flight=None, last_at=now)
+        verdict = classify(answer)
+        match verdict.kind:
+            case Kind.NEXT:
+                return box._moved(now, request, verdict.next, jitter)
+            case Kind.LATER:
+                return box._later(now, verdict.text, jitter, verdict.retry_after)
+            case Kind.LINK:
+                return box._at_fault(now, verdict.text)
+            case Kind.NO_NUMBER:
+                return box._halted(verdict.text)
+            case Kind.EVENT:
+                return box._refused(now, request, verdict.text)
+
+    def _moved(self, now: int, request: Send | Probe, wanted: int, jitter: float) -> Outbox:
+        """A good answer: the server wants event ``wanted``."""
+        first = request.first if isinstance(request, Send) else self.acked + 1
+        if wanted > self.head + 1:
+            return self._halted(
+                f"the server is ahead of this journal: it wants event {wanted}, "
+                f"the newest here is {self.head}"
+            )
+        if wanted < self.kept_from:
+            return self._halted(f"the server wants event {wanted}, which is no longer kept here")
+        if isinstance(request, Send) and wanted == first:
+            return self._later(now, f"the server took nothing of event {first}", jitter, None)
+        acked, marks = wanted - 1, self.marks
+        if acked < self.acked:  # what it lacks was stored long ago
+            marks = ((self.acked, now - OWED_AGE - 1), *marks)
+        marks = tuple(mark for mark in marks if mark[0] > acked)
+        box = replace(
+            self,
+            acked=acked,
+            high=max(self.high, acked),
+            marks=marks,
+            probed=True,
+            last_error=None,
+            not_before=0,
+        )
+        if wanted < first and self.failures:  # asked back again and again: not at the network's speed
+            return box._later(now, f"the server goes back to event {wanted} again", jitter, None)
+        if wanted < first:
+            return replace(box, failures=1)
+        if isinstance(request, Probe) and box.owed:
+            # It proves that the address answers, not that events are taken: what went wrong stays.
+            return box
+        progress = acked > self.high or isinstance(request, Probe)
+        return replace(box, failures=0 if progress else self.failures, trouble=None)
+
+    def _later(self, now: int, text: str, jitter: float, retry_after: float | None) -> Outbox:
+        full = min(BACKOFF_CAP, BACKOFF_FIRST << min(self.failures, 10))
+        delay = full // 2 + int(full // 2 * jitter)
+        if retry_after is not None:
+            delay = max(delay, int(min(RETRY_AFTER_CAP, retry_after * SECOND)))
+        return replace(self, failures=self.failures + 1, not_before=now + delay, last_error=text)
+
+    def _at_fault(self, now: int, text: str) -> Outbox:
+        return replace(
+            self,
+            trouble=Trouble("delivery-link", text),
+            last_error=text,
+            probed=False,
+            failures=self.failures + 1,
+            not_before=now + SLOW_PROBE,
+        )
+
+    def _halted(self, text: str) -> Outbox:
+        return replace(self, trouble=Trouble("delivery-halted", text), last_error=text)
+
+    def _refused(self, now: int, request: Send | Probe, text: str) -> Outbox:
+        if isinstance(request, Probe):
+            return self._at_fault(now, f"the server refuses the empty probe: {text}")
+        if request.count > 1:
+            return replace(self, single_until=request.last, last_error=text)
+        return self._halted(f"the server refuses event {request.first}: {text}")
+
+    def link(self, now: int) -> Link:
+        """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""
+        if self.trouble is not None:
+            return Link(False, self.trouble.text)
+        if self.last_at is None or not self.probed:
+            return Link(False, self.last_error or "the game server has not answered yet")
+        if self.last_error is not None:
+            return Link(False, self.last_error)
+        if now - self.last_at > LINK_AGE:
+            return Link(False, "no word from the game server for 30 s")
+        if self.owed and self.marks and now - self.marks[0][1] > OWED_AGE:
+            return Link(False, "the game server is owed events older than 2 s")
+        return Link(True, "")
+
+
+def message_id(table: str, epoch: str, ids: Sequence[str]) -> str:
+    """The ``webhook-id``: of the event, ``<first>_<last>`` of a batch; a probe's names the history too."""
+    match ids:
+        case []:
+            return f"{table}-{epoch}-probe"
+        case [one]:
+            return one
+        case [first, *_, last]:
+            return f"{first}_{last}"
+    raise AssertionError(ids)

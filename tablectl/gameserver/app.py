@@ -1,0 +1,129 @@
+"""The reference game server's HTTP: one address takes events, the others read what is held."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from tablectl.gameserver.intake import Intake
+from tablectl.gameserver.store import Held, RoundRecord, Store
+
+REQUEST_BYTES = 1 << 20
+READ_SECONDS = 10.0
+MOST_ROUNDS = 1000
+
+T = TypeVar("T")
+
+
+class Views:
+    """The handlers. All work on the store is done in ``pool``, one thing after another."""
+
+    def __init__(self, store: Store, intake: Intake, pool: Executor) -> None:
+        self._store = store
+        self._intake = intake
+        self._pool = pool
+
+    async def _in_pool(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
+        run = functools.partial(call, *args, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+
+    async def events(self, request: web.Request) -> web.Response:
+        """``POST /v1/tables/{table}/events``."""
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                body = await request.read()
+        except TimeoutError:
+            return _error(408, f"the request did not arrive within {READ_SECONDS:g} s")
+        kind = request.headers.get("Content-Type", "")
+        reply = await self._in_pool(
+            self._intake.take, request.match_info["table"], kind, dict(request.headers), body
+        )
+        return web.json_response(reply.payload, status=reply.status)
+
+    async def health(self, _: web.Request) -> web.Response:
+        """``GET /healthz``."""
+        return web.json_response({"ok": True, "tables": len(await self._in_pool(self._store.tables))})
+
+    async def tables(self, _: web.Request) -> web.Response:
+        """``GET /v1/tables``."""
+        held = await self._in_pool(self._store.tables)
+        return web.json_response({"tables": [await self._in_pool(self._table, one) for one in held]})
+
+    async def table(self, request: web.Request) -> web.Response:
+        """``GET /v1/tables/{table}``."""
+        held = await self._held(request)
+        return web.json_response(await self._in_pool(self._table, held))
+
+    async def rounds(self, request: web.Request) -> web.Response:
+        """``GET /v1/tables/{table}/rounds?shoe=&after=&limit=``; ``after``: ``SHOE/ROUND``, or a round."""
+        held = await self._held(request)
+        try:
+            shoe = int(request.query["shoe"]) if "shoe" in request.query else None
+            limit = min(MOST_ROUNDS, max(1, int(request.query.get("limit", "100"))))
+            left, slash, right = request.query.get("after", "0/0").partition("/")
+            after = (int(left), int(right)) if slash else (shoe or 0, int(left))
+        except ValueError:
+            return _error(400, "shoe and limit are numbers; after is SHOE/ROUND, or a round of that shoe")
+        found = await self._in_pool(
+            self._store.rounds, held.table, held.epoch, shoe=shoe, after=after, limit=limit + 1
+        )
+        return web.json_response(
+            {"rounds": [_round(record) for record in found[:limit]], "more": len(found) > limit}
+        )
+
+    async def round(self, request: web.Request) -> web.Response:
+        """``GET /v1/tables/{table}/rounds/{shoe}/{round}``."""
+        held = await self._held(request)
+        shoe, number = int(request.match_info["shoe"]), int(request.match_info["round"])
+        record = await self._in_pool(self._store.round, held.table, held.epoch, shoe, number)
+        if record is None:
+            return _error(404, f"no result of round {shoe}/{number} is held")
+        return web.json_response(_round(record))
+
+    async def _held(self, request: web.Request) -> Held:
+        table = request.match_info["table"]
+        held = await self._in_pool(self._store.held, table)
+        if held is None:
+            raise web.HTTPNotFound(
+                text=f'{{"error": "nothing is held of table {table}"}}', content_type="application/json"
+            )
+        return held
+
+    def _table(self, held: Held) -> dict[str, Any]:
+        return {
+            **dataclasses.asdict(held),
+            "rounds": self._store.count_rounds(held.table, held.epoch),
+            "refused_epochs": self._store.refused_epochs(held.table),
+        }
+
+
+def _error(status: int, words: str) -> web.Response:
+    return web.json_response({"error": words}, status=status)
+
+
+def _round(record: RoundRecord) -> dict[str, Any]:
+    return {**dataclasses.asdict(record), "outcome": record.result.get("outcome")}
+
+
+def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
+    """The aiohttp application over an open store."""
+    views = Views(store, intake, pool)
+    app = web.Application(client_max_size=REQUEST_BYTES)
+    table = "/v1/tables/{table:[A-Za-z0-9_-]{1,16}}"
+    app.add_routes(
+        [
+            web.post(f"{table}/events", views.events),
+            web.get("/v1/tables", views.tables),
+            web.get(table, views.table),
+            web.get(f"{table}/rounds", views.rounds),
+            web.get(f"{table}/rounds/{{shoe:[0-9]{{1,9}}}}/{{round:[0-9]{{1,9}}}}", views.round),
+            web.get("/healthz", views.health),
+        ]
+    )
+    return app

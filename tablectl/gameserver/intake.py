@@ -1,0 +1,136 @@
+"""Taking events: who sends, is it whole, is it this table's history, is it the next one.
+
+The answer is an HTTP status and a JSON object.  200 and 409 carry ``next``; every refusal carries
+``error`` in words a technician at the table can use.  Statuses: contract, section 3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
+from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
+from tablectl.gameserver.results import Impossible, place, settle
+from tablectl.gameserver.store import Store, Taken
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    payload: dict[str, Any]
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, words: str, **more: object) -> None:
+        super().__init__(words)
+        self.reply = Reply(status, {"error": words, **more})
+
+
+class Intake:
+    """One server's rules for taking. ``secrets``: as in :func:`parse_secrets`, which may raise."""
+
+    def __init__(
+        self,
+        store: Store,
+        secrets: Sequence[str],
+        *,
+        accept_test: bool = False,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._store = store
+        self._keys = parse_secrets(secrets)
+        self._accept_test = accept_test
+        self._clock = clock
+
+    def take(self, table: str, content_type: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Judge one request to ``table`` and keep what is good of it, on the disk before this returns."""
+        now = self._clock()
+        try:
+            message_id = verify(self._keys, headers, body, now / 1e9)
+            kind = content_type.partition(";")[0].strip().lower()
+            if kind not in (SINGLE, BATCH):
+                raise _Refused(415, f"send {SINGLE} or {BATCH}, not {kind!r:.60}")
+            messages = read(body, batch=kind == BATCH)
+            if not messages:
+                return self._probed(table, message_id)
+            self._check_sender(table, messages)
+            return self._keep(table, messages, now)
+        except SignatureRefused as refused:
+            return Reply(401, {"error": str(refused)})
+        except Unreadable as unreadable:
+            return Reply(400, {"error": str(unreadable)})
+        except _Refused as refused:
+            return refused.reply
+
+    def _probed(self, table: str, message_id: str) -> Reply:
+        """The empty batch: what is wanted next. Pins nothing."""
+        held, history = self._store.held(table), probe_history(message_id)
+        if history is not None and history[0] != table:
+            raise _Refused(403, f"this is the address of table {table}, not of {history[0]}")
+        if held is not None and history is not None and history[1] != held.epoch:
+            self._other_history(table, held.epoch, history[1])
+        return Reply(200, {"next": held.next if held else 1})
+
+    def _check_sender(self, table: str, messages: list[Message]) -> None:
+        for message in messages:
+            if message.table != table:
+                raise _Refused(403, f"this is the address of table {table}, not of {message.table}")
+            if message.test and not self._accept_test:
+                raise _Refused(
+                    403, "test tables are not taken here: these events come from no real shoe (--accept-test)"
+                )
+
+    def _other_history(self, table: str, pinned: str, epoch: str) -> None:
+        self._store.refuse_epoch(table, epoch)
+        raise _Refused(
+            403,
+            f"table {table} is pinned to history {pinned}; this is {epoch}: a second controller, a replaced"
+            " PC or a restored journal. A person must accept it here first",
+            epoch=pinned,
+        )
+
+    def _keep(self, table: str, messages: list[Message], now: int) -> Reply:
+        first = messages[0]
+        held = self._store.held(table)
+        if held is not None and held.epoch != first.epoch:
+            self._other_history(table, held.epoch, first.epoch)
+        with self._store.transaction():
+            held = self._store.held(table)
+            if held is not None and held.epoch != first.epoch:
+                raise _Refused(503, f"the history of table {table} was changed at this moment")
+            wanted = held.next if held is not None else 1
+            if first.sequence > wanted:
+                return Reply(409, {"next": wanted, "error": f"event {wanted} comes before {first.sequence}"})
+            for message in messages:
+                digest = hashlib.sha256(message.body).digest()
+                if message.sequence < wanted:
+                    if self._store.digest(table, message.epoch, message.sequence) != digest:
+                        raise _Refused(422, f"event {message.sequence} is held here with other content")
+                    continue
+                self._effect(table, message)
+                self._store.add(
+                    table,
+                    Taken(
+                        message.epoch, message.sequence, message.id, message.type, digest, message.body, now
+                    ),
+                )
+                wanted += 1
+            self._store.pin(table, first.epoch, wanted)
+        return Reply(200, {"next": wanted})
+
+    def _effect(self, table: str, message: Message) -> None:
+        """Settle the event's round, once. Unknown types and fields change nothing."""
+        shoe, number = place(message)
+        before = None
+        if shoe is not None and number is not None:
+            before = self._store.round(table, message.epoch, shoe, number)
+        try:
+            record = settle(message, before)
+        except Impossible as impossible:
+            raise _Refused(422, f"event {message.sequence}: {impossible}") from None
+        if record is not None:
+            self._store.put_round(table, message.epoch, record)

@@ -1,0 +1,106 @@
+"""Running the reference game server: embedded in a loop, or as a program of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from aiohttp import web
+
+from tablectl.gameserver.app import make_app
+from tablectl.gameserver.intake import Intake
+from tablectl.gameserver.store import Store
+
+
+class GameServer:
+    """The server. ``secrets``: one or two ``whsec_…``; ``port`` 0 takes a free one, told by :attr:`url`.
+
+    Raises :class:`ValueError` for a bad secret.
+    """
+
+    def __init__(
+        self,
+        db_path: Path,
+        secrets: Sequence[str],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        accept_test: bool = False,
+    ) -> None:
+        self.store = Store(db_path)
+        try:
+            intake = Intake(self.store, secrets, accept_test=accept_test)
+        except ValueError:
+            self.store.close()
+            raise
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="gameserver")
+        self._runner = web.AppRunner(
+            make_app(self.store, intake, self._pool), access_log=None, shutdown_timeout=1.0
+        )
+        self._host = host
+        self._port = port
+
+    async def start(self) -> None:
+        """Listen. Raises :class:`OSError` when the address cannot be had."""
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self._host, self._port).start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Finish what is being taken, then close."""
+        await self._runner.cleanup()
+        self._pool.shutdown()
+        self.store.close()
+
+    @property
+    def url(self) -> str:
+        """The base address, for example ``http://127.0.0.1:8080``."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    @property
+    def events_url(self) -> str:
+        """The address for a controller's configuration, with ``{table}`` to be expanded."""
+        return self.url + "/v1/tables/{table}/events"
+
+
+def run_gameserver(
+    db_path: Path,
+    secrets: Sequence[str],
+    host: str,
+    port: int,
+    *,
+    accept_test: bool = False,
+    on_ready: Callable[[GameServer], None] = lambda server: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT. ``on_ready`` is called when it listens. Call it in the main thread."""
+
+    async def serve() -> None:
+        server = GameServer(db_path, secrets, host, port, accept_test)
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ended.set)
+        try:
+            await server.start()
+            on_ready(server)
+            await ended.wait()
+        finally:
+            await server.stop()
+
+    asyncio.run(serve())
+
+
+def accept_epoch(db_path: Path, table: str, epoch: str) -> int:
+    """A person accepts another history of a table, with the server running or not; the event wanted next.
+
+    Raises :class:`LookupError` when that history never came, :class:`FileNotFoundError` without a database.
+    """
+    if not db_path.exists():
+        raise FileNotFoundError(f"{db_path}: no game server's database")
+    store = Store(db_path)
+    try:
+        return store.accept_epoch(table, epoch).next
+    finally:
+        store.close()

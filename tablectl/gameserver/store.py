@@ -1,0 +1,196 @@
+"""What the reference game server holds: every event once, and each round's settled result.
+
+One SQLite file.  An answer goes out only after the commit that makes it true.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_DDL = """
+CREATE TABLE IF NOT EXISTS tables (
+    id TEXT PRIMARY KEY, epoch TEXT NOT NULL, next INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refused (
+    id TEXT, epoch TEXT, seen INTEGER NOT NULL, PRIMARY KEY (id, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    table_id TEXT, epoch TEXT, sequence INTEGER, id TEXT UNIQUE NOT NULL, type TEXT NOT NULL,
+    sha256 BLOB NOT NULL, body BLOB NOT NULL, seen INTEGER NOT NULL,
+    PRIMARY KEY (table_id, epoch, sequence));
+CREATE TABLE IF NOT EXISTS rounds (
+    table_id TEXT, epoch TEXT, shoe INTEGER, round INTEGER, state TEXT NOT NULL, revision INTEGER NOT NULL,
+    result TEXT NOT NULL, event TEXT NOT NULL, PRIMARY KEY (table_id, epoch, shoe, round)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A table as it is held: the history (epoch) it is pinned to and the event wanted next."""
+
+    table: str
+    epoch: str
+    next: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One event as it came. ``seen``: wall ns of its arrival."""
+
+    epoch: str
+    sequence: int
+    id: str
+    type: str
+    sha256: bytes
+    body: bytes
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """A round's standing: ``state`` is resulted, amended, voided or parked; ``result`` the event's data."""
+
+    shoe: int
+    round: int
+    state: str
+    revision: int
+    result: dict[str, Any]
+    event: str
+
+
+class Store:
+    """The server's database. Raises :class:`sqlite3.Error` as SQLite does. Safe from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.RLock()
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.executescript(_DDL)
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; on the disk when it ends well."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    def held(self, table: str) -> Held | None:
+        """What is held of a table, or None before its first event."""
+        found = self._all("SELECT id, epoch, next FROM tables WHERE id = ?", table)
+        return Held(*found[0]) if found else None
+
+    def tables(self) -> list[Held]:
+        return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
+
+    def refused_epochs(self, table: str) -> list[str]:
+        """Histories of this table which were refused and which a person may accept."""
+        return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
+
+    def refuse_epoch(self, table: str, epoch: str) -> None:
+        """Remember that another history came."""
+        self._all("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
+
+    def accept_epoch(self, table: str, epoch: str) -> Held:
+        """A person's word: from now on ``epoch`` is this table's history. The old one stays readable.
+
+        Raises :class:`LookupError` when that history never came.
+        """
+        with self.transaction():
+            held = self.held(table)
+            if held is not None and held.epoch == epoch:
+                return held
+            if epoch not in self.refused_epochs(table):
+                raise LookupError(f"no history {epoch} of table {table} has come to this server")
+            ((newest,),) = self._all(
+                "SELECT max(sequence) FROM events WHERE table_id = ? AND epoch = ?", table, epoch
+            )
+            self.pin(table, epoch, (newest or 0) + 1)
+            self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
+            return Held(table, epoch, (newest or 0) + 1)
+
+    def pin(self, table: str, epoch: str, wanted: int) -> None:
+        """Set the history of a table and the event wanted next."""
+        self._all("REPLACE INTO tables VALUES (?, ?, ?, ?)", table, epoch, wanted, time.time_ns())
+
+    def add(self, table: str, taken: Taken) -> None:
+        """Keep one event. Its id is unique over everything held."""
+        self._all(
+            "INSERT INTO events VALUES (?,?,?,?,?,?,?,?)",
+            *(table, taken.epoch, taken.sequence, taken.id, taken.type, taken.sha256, taken.body, taken.seen),
+        )
+
+    def digest(self, table: str, epoch: str, sequence: int) -> bytes | None:
+        """SHA-256 of the event held under a sequence."""
+        found = self._all(
+            "SELECT sha256 FROM events WHERE table_id = ? AND epoch = ? AND sequence = ?",
+            *(table, epoch, sequence),
+        )
+        return bytes(found[0][0]) if found else None
+
+    def events(self, table: str, *, after: int = 0, limit: int = 500) -> list[Taken]:
+        """Events of the pinned history, in order."""
+        found = self._all(
+            "SELECT e.epoch, sequence, e.id, type, sha256, body, e.seen FROM events e JOIN tables t"
+            " ON t.id = table_id AND t.epoch = e.epoch"
+            " WHERE table_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+            *(table, after, limit),
+        )
+        return [Taken(*columns) for columns in found]
+
+    def put_round(self, table: str, epoch: str, record: RoundRecord) -> None:
+        """Set where a round stands."""
+        self._all(
+            "REPLACE INTO rounds VALUES (?,?,?,?,?,?,?,?)",
+            *(table, epoch, record.shoe, record.round, record.state, record.revision),
+            *(json.dumps(record.result), record.event),
+        )
+
+    def round(self, table: str, epoch: str, shoe: int, number: int) -> RoundRecord | None:
+        """Where one round stands, or None."""
+        found = self._rounds("shoe = ? AND round = ? LIMIT 1", table, epoch, shoe, number)
+        return found[0] if found else None
+
+    def rounds(
+        self, table: str, epoch: str, *, shoe: int | None = None, after: tuple[int, int] = (0, 0), limit: int
+    ) -> list[RoundRecord]:
+        """Rounds behind ``after`` (shoe, round), in the order they were played."""
+        return self._rounds(
+            "(?3 IS NULL OR shoe = ?3) AND (shoe, round) > (?4, ?5) ORDER BY shoe, round LIMIT ?6",
+            *(table, epoch, shoe, *after, limit),
+        )
+
+    def count_rounds(self, table: str, epoch: str) -> int:
+        ((count,),) = self._all("SELECT count(*) FROM rounds WHERE table_id = ? AND epoch = ?", table, epoch)
+        return int(count)
+
+    def _rounds(self, where: str, *values: object) -> list[RoundRecord]:
+        found = self._all(
+            "SELECT shoe, round, state, revision, result, event FROM rounds"  # noqa: S608 our own text
+            f" WHERE table_id = ?1 AND epoch = ?2 AND {where}",
+            *values,
+        )
+        return [
+            RoundRecord(shoe, number, state, revision, json.loads(result), event)
+            for shoe, number, state, revision, result, event in found
+        ]
