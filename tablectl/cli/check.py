@@ -1,0 +1,195 @@
+"""Whether a table could play: each thing it needs looked at once, without opening the scanner's port.
+
+The port may be the daemon's; that it is there and may be opened is all that is asked here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import http.client
+import json
+import os
+import shutil
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from tablectl.config import Config
+
+OK, WARN, FAIL = "ok", "warn", "FAIL"
+
+SECONDS = 5.0
+LEAST_FREE, FEW_FREE = 200 * 2**20, 2 * 2**30
+"""Bytes: with less than the first a table may not last the day, with less than the second it is told."""
+
+_CLOCK_UNSYNCHRONISED = 5
+"""What adjtimex(2) returns while nothing sets the clock (TIME_ERROR)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``grade``: ok, warn (it plays, but) or FAIL (it could not play)."""
+
+    what: str
+    grade: str
+    text: str
+
+
+def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
+    """Everything, in the order to mend it in."""
+    from tablectl.config import load_config
+    from tablectl.profiles import ConfigError
+
+    try:
+        path = find()
+        config = load_config(path)
+    except ConfigError as fault:
+        return [Finding("configuration", FAIL, line) for line in str(fault).splitlines()]
+    findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
+    findings += _credentials(config)
+    findings += _plugins(config)
+    if not config_only:
+        findings += [*_device(config), *_server(config), *_clock(), *_disk(config)]
+    return findings
+
+
+def _credentials(config: Config) -> Iterator[Finding]:
+    inspection = config.house_rules().shoe.inspection
+    for text in config.missing:
+        needed = "push-hmac" in text or ("pit-bosses" in text and inspection)
+        yield Finding("credentials", FAIL if needed else WARN, text)
+    if len(config.pit_bosses):
+        yield Finding("pit bosses", OK, ", ".join(config.pit_bosses.names))
+
+
+def _plugins(config: Config) -> Iterator[Finding]:
+    from tablectl.plugins import PluginError, load_beeper, load_driver
+
+    try:
+        driver = load_driver(config.scanner.driver)
+        driver.check(config.scanner.settings)
+        traits = driver.traits(config.scanner.settings)
+    except PluginError as fault:
+        yield Finding("driver", FAIL, f"{config.path}: scanner.driver: {fault}")
+    except ValueError as fault:
+        yield Finding("driver", FAIL, f"{config.path}: scanner.{fault}")
+    else:
+        if traits.emulated and not config.table.test:
+            yield Finding("driver", FAIL, f"{config.path}: table.test: an emulated driver needs test = true")
+        else:
+            yield Finding("driver", OK, f"{driver.name}: {driver.about}")
+    try:
+        load_beeper(config.beeper.driver)(config.beeper.settings).close()
+    except PluginError as fault:
+        yield Finding("beeper", WARN, f"{config.path}: beeper.driver: {fault}")
+    except (ValueError, OSError) as fault:
+        yield Finding("beeper", WARN, f"{config.path}: beeper.{fault}")
+    else:
+        silent = config.beeper.driver == "null"
+        yield Finding("beeper", OK, "null: nobody hears it" if silent else config.beeper.driver)
+
+
+def _device(config: Config) -> Iterator[Finding]:
+    from tablectl.config import is_pseudo_terminal
+
+    device = config.scanner.device
+    if device.startswith("tcp://"):
+        yield _reach("device", device)
+    elif not device.startswith("/"):
+        yield Finding("device", OK, f"{device}: looked for when the daemon starts")
+    elif not Path(device).exists():
+        yield Finding("device", FAIL, f"{device} is not there; is it plugged in, and the name right?")
+    elif not os.access(device, os.R_OK | os.W_OK):
+        yield Finding("device", FAIL, f"{device}: this user may not open it; the daemon's group needs it")
+    elif is_pseudo_terminal(device) and not config.table.test:
+        yield Finding("device", FAIL, f"{device} is a pseudo-terminal; that needs table.test = true")
+    else:
+        yield Finding("device", OK, f"{device} is there and may be opened")
+
+
+def _reach(what: str, address: str) -> Finding:
+    try:
+        parts = urlsplit(address)
+        with socket.create_connection((parts.hostname or "", parts.port or 0), SECONDS):
+            return Finding(what, OK, f"{address} takes connections")
+    except (OSError, ValueError) as fault:
+        return Finding(what, FAIL, f"{address}: {fault}")
+
+
+def _server(config: Config) -> Iterator[Finding]:
+    """A signed empty batch, as the daemon sends it when there is nothing to say."""
+    from tablectl.delivery.signing import parse_secrets, sign
+
+    url = config.server_url
+    if url is None or not config.push_secrets:
+        return
+    parts = urlsplit(url)
+    grade = FAIL if config.house_rules().betting.link_required else WARN
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+    now, body = time.time(), b"[]"
+    headers = sign(parse_secrets(config.push_secrets), f"check-{now:.0f}", int(now), body)
+    headers["Content-Type"] = "application/cloudevents-batch+json"
+    try:
+        resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", resource, body, headers)
+        response = connection.getresponse()
+        answer = response.read(65_536)
+    except ssl.SSLCertVerificationError as fault:
+        yield Finding("game server", grade, f"{url}: its certificate: {fault.verify_message}")
+        return
+    except (OSError, http.client.HTTPException, ValueError) as fault:
+        yield Finding("game server", grade, f"{url}: {fault or type(fault).__name__}")
+        return
+    finally:
+        connection.close()
+    if response.status == 200 and _names_next(answer):
+        yield Finding("game server", OK, f"{url} answers")
+    elif response.status in (401, 403):
+        yield Finding("game server", grade, f"{url}: HTTP {response.status}: it does not know our secret")
+    else:
+        yield Finding("game server", grade, f"{url}: HTTP {response.status}, but no answer of a game server")
+
+
+def _names_next(answer: bytes) -> bool:
+    try:
+        value = json.loads(answer)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and type(value.get("next")) is int
+
+
+def _clock() -> Iterator[Finding]:
+    try:
+        state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(1024))
+    except (OSError, AttributeError):
+        state = -1
+    if state == _CLOCK_UNSYNCHRONISED:
+        yield Finding(
+            "clock", WARN, "nothing sets it; servers refuse what is 5 minutes off: enable time sync"
+        )
+    elif state < 0:
+        yield Finding("clock", WARN, "whether something sets it cannot be told here")
+    else:
+        yield Finding("clock", OK, "it is set by time sync")
+
+
+def _disk(config: Config) -> Iterator[Finding]:
+    folder = config.journal_path.parent
+    if not folder.is_dir():
+        yield Finding("journal", FAIL, f"{folder} is not there; systemd makes it, or: mkdir -p {folder}")
+        return
+    if not os.access(folder, os.W_OK | os.X_OK):
+        yield Finding(
+            "journal", FAIL, f"{folder}: this user may not write there; run it as the daemon's user"
+        )
+        return
+    free = shutil.disk_usage(folder).free
+    grade = FAIL if free < LEAST_FREE else WARN if free < FEW_FREE else OK
+    yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free")

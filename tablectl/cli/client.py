@@ -1,0 +1,170 @@
+"""Talking to the daemon: HTTP over its unix socket, with a time limit, and no trust in what comes back."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from tablectl.cli.output import NotReachable, escape
+
+SECONDS = 15.0
+"""For one request, all in all: `bets open` waits 2 for the link, a commit up to 10 for a slow disk."""
+
+MOST_ANSWER = 32 * 2**20
+MOST_LINE = 4 * 2**20
+"""Bytes of an answer and of one line of an event stream."""
+
+IDLE_SECONDS = 60.0
+"""The daemon says something on a stream more often than this."""
+
+
+class Interrupted(NotReachable):
+    """The daemon was reached, but no whole answer came: whether it acted is not known."""
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+_WAYS_OUT: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such socket; is the daemon running (systemctl status 'tablectl@*')?",
+    ConnectionRefusedError: "nobody listens there: the daemon has died; journalctl says why",
+    PermissionError: "you may not use it; join the group tablectl",
+    BlockingIOError: "the daemon takes no more connections; try again",
+    TimeoutError: "the daemon takes no connection; try again",
+}
+
+
+class Client:
+    """One daemon. Every request opens its own connection."""
+
+    def __init__(self, path: str, seconds: float = SECONDS) -> None:
+        self.path = path
+        self._seconds = seconds
+
+    def get(self, resource: str) -> tuple[int, dict[str, Any]]:
+        """Status and JSON object of a resource. Raises :class:`NotReachable`."""
+        return self._ask("GET", resource, None)
+
+    def post(self, resource: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Status and JSON object that answer ``body``. Raises :class:`NotReachable`."""
+        return self._ask("POST", resource, json.dumps(body).encode())
+
+    def _connect(self, seconds: float) -> _Connection:
+        connection = _Connection(self.path, seconds)
+        try:
+            connection.connect()
+        except (OSError, ValueError) as fault:
+            connection.close()
+            why = next((text for kind, text in _WAYS_OUT.items() if isinstance(fault, kind)), str(fault))
+            raise NotReachable(f"{escape(self.path)}: {escape(why)}") from None
+        return connection
+
+    def _ask(self, method: str, resource: str, body: bytes | None) -> tuple[int, dict[str, Any]]:
+        with (
+            closing(self._connect(self._seconds)) as connection,
+            _Deadline(connection, self._seconds) as limit,
+        ):
+            try:
+                headers = {} if body is None else {"Content-Type": "application/json"}
+                connection.request(method, resource, body, headers)
+                response = connection.getresponse()
+                answer = response.read(MOST_ANSWER + 1)
+            except (OSError, http.client.HTTPException, ValueError) as fault:
+                # A deadline that struck looks like a broken connection from here.
+                late = limit.struck or isinstance(fault, TimeoutError)
+                why = (
+                    f"no answer within {self._seconds:g} s" if late else f"no usable answer: {_words(fault)}"
+                )
+                raise Interrupted(f"{escape(self.path)}: {why}") from None
+        if limit.struck:
+            raise Interrupted(f"{escape(self.path)}: no answer within {self._seconds:g} s")
+        if len(answer) > MOST_ANSWER:
+            raise Interrupted(f"{escape(self.path)}: the answer is longer than {MOST_ANSWER} bytes")
+        if response.length:
+            raise Interrupted(f"{escape(self.path)}: the answer breaks off")
+        return response.status, self._object(answer)
+
+    def _object(self, answer: bytes) -> dict[str, Any]:
+        try:
+            value = json.loads(answer)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise Interrupted(f"{escape(self.path)}: what answers there is not tablectl")
+        return value
+
+    def events(self, resource: str) -> Iterator[str]:
+        """The data of each server-sent event, as it comes; ends when the daemon ends it.
+
+        Raises :class:`NotReachable`, and :class:`Interrupted` for a stream that breaks off.
+        """
+        with closing(self._connect(self._seconds)) as connection:
+            line = connection.sock
+            try:
+                connection.request("GET", resource, headers={"Accept": "text/event-stream"})
+                response = connection.getresponse()
+                if response.status != 200:
+                    raise Interrupted(f"{escape(self.path)}: no event stream, but HTTP {response.status}")
+                line.settimeout(IDLE_SECONDS)
+                yield from _data(response)
+            except TimeoutError:
+                raise Interrupted(f"{escape(self.path)}: silent for {IDLE_SECONDS:g} s") from None
+            except (OSError, http.client.HTTPException, ValueError) as fault:
+                raise Interrupted(f"{escape(self.path)}: {_words(fault)}") from None
+
+
+def _words(fault: Exception) -> str:
+    return escape(str(fault)[:200]) or type(fault).__name__
+
+
+def _data(response: http.client.HTTPResponse) -> Iterator[str]:
+    lines: list[str] = []
+    size = 0
+    while line := response.readline(MOST_LINE + 1):
+        size += len(line)
+        if size > MOST_LINE:
+            raise ValueError(f"an event is longer than {MOST_LINE} bytes")
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text.startswith("data:"):
+            lines.append(text[5:].removeprefix(" "))
+        elif not text:
+            if lines:
+                yield "\n".join(lines)
+            lines, size = [], 0
+
+
+class _Deadline:
+    """Cuts a connection off when its time is up, however slowly something still drips."""
+
+    def __init__(self, connection: _Connection, seconds: float) -> None:
+        self.struck = False
+        self._socket = connection.sock
+        self._timer = threading.Timer(seconds, self._strike)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _Deadline:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _strike(self) -> None:
+        self.struck = True
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return

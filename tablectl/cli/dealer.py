@@ -1,0 +1,156 @@
+"""The dealer's commands."""
+
+from __future__ import annotations
+
+import click
+
+from tablectl.cli.arguments import Text
+from tablectl.cli.send import Given, Order, carry_out, dealer_options
+
+
+@click.command("open")
+@dealer_options
+def open_table(given: Given) -> int:
+    """Open the table under its house rules.
+
+    Example:  tablectl open
+    """
+    return carry_out(given, Order("open", words=["open"]))
+
+
+@click.command("close")
+@dealer_options
+def close_table(given: Given) -> int:
+    """Close the table.
+
+    Example:  tablectl close
+    """
+    return carry_out(given, Order("close", words=["close"]))
+
+
+@click.command("sign-in")
+@click.argument("name", type=Text(60))
+@click.option(
+    "--pickup",
+    type=click.Choice(["left", "right"]),
+    required=True,
+    help="Direction the cards are picked up in.",
+)
+@dealer_options
+def sign_in(given: Given, name: str, pickup: str) -> int:
+    """A dealer takes over the table.
+
+    Example:  tablectl sign-in anna --pickup left
+    """
+    words = ["sign-in", name, "--pickup", pickup]
+    return carry_out(given, Order("sign-in", {"name": name, "pickup": pickup}, words))
+
+
+@click.command("sign-out")
+@dealer_options
+def sign_out(given: Given) -> int:
+    """The dealer leaves the table.
+
+    Example:  tablectl sign-out
+    """
+    return carry_out(given, Order("sign-out", words=["sign-out"]))
+
+
+@click.group("bets")
+def bets() -> None:
+    """The betting window: open, close.
+
+    Example:  tablectl bets open
+    """
+
+
+@bets.command("open")
+@dealer_options
+def bets_open(given: Given) -> int:
+    """Open betting: this begins a round.
+
+    Example:  tablectl bets open
+    """
+    return carry_out(given, Order("bets open", words=["bets", "open"]))
+
+
+@bets.command("close")
+@dealer_options
+def bets_close(given: Given) -> int:
+    """Close betting before its time.
+
+    Example:  tablectl bets close --round 12/34
+    """
+    return carry_out(given, Order("bets close", words=["bets", "close"]))
+
+
+@click.command("cut-card")
+@dealer_options
+def cut_card(given: Given) -> int:
+    """The cutting card has come out.
+
+    Example:  tablectl cut-card
+    """
+    return carry_out(given, Order("cut-card", words=["cut-card"]))
+
+
+@click.command("turn")
+@dealer_options
+def turn(given: Given) -> int:
+    """The four cards that lay face down are turned.
+
+    Example:  tablectl turn
+    """
+    return carry_out(given, Order("turn", words=["turn"]))
+
+
+@click.command("confirm")
+@click.argument("outcome", type=click.Choice(["player", "banker", "tie"]), required=False)
+@dealer_options
+def confirm(given: Given, outcome: str | None) -> int:
+    """Announce the result, as said aloud if OUTCOME is given.
+
+    Without --round or --state it only shows what would be announced.
+
+    Example:  tablectl confirm banker --round 12/34
+    """
+    args = {} if outcome is None else {"outcome": outcome}
+    words = ["confirm"] if outcome is None else ["confirm", outcome]
+    return carry_out(given, Order("confirm", args, words, changes_round=True))
+
+
+@click.command("hold")
+@click.argument("text", type=Text(200), required=False)
+@dealer_options
+def hold(given: Given, text: str | None) -> int:
+    """Put the table on hold; only a pit boss releases it.
+
+    Example:  tablectl hold "a card fell on the floor"
+    """
+    args = {} if text is None else {"text": text}
+    return carry_out(given, Order("hold", args, ["hold", *args.values()]))
+
+
+@click.command("ack")
+@click.argument("alert", type=Text(60))
+@dealer_options
+def ack(given: Given, alert: str) -> int:
+    """Say that an alert was seen.
+
+    Example:  tablectl ack disk-slow
+    """
+    return carry_out(given, Order("ack", {"alert": alert}, ["ack", alert]))
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    open_table,
+    close_table,
+    sign_in,
+    sign_out,
+    bets,
+    cut_card,
+    turn,
+    confirm,
+    hold,
+    ack,
+)

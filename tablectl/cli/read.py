@@ -1,0 +1,134 @@
+"""The state of a table as the daemon tells it, in lines for people; what is missing or odd is ``?``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tablectl.cli.output import escape
+
+POSITIONS = {"Player": ("P1", "P2", "P3"), "Banker": ("B1", "B2", "B3")}
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: Any) -> list[Any]:
+    """``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def word(value: Any, most: int = 300) -> str:
+    """A value in print: escaped, of bounded length, ``?`` if there is none."""
+    if value is None:
+        return "?"
+    text = escape(str(value)[: most + 1])
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def hand_lines(cards: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
+    """Both hands, a line each: the cards by position, and the total."""
+    lines = []
+    for side, positions in POSITIONS.items():
+        laid = "  ".join(
+            f"{position} {word(cards[position], 8)}" for position in positions if position in cards
+        )
+        total = totals.get(side)
+        lines.append(f"{side}  {laid:<20}{'' if total is None else f'total {word(total, 8)}'}".rstrip())
+    return lines
+
+
+class State:
+    """``GET /v1/state`` in print."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+        self.where = word(raw.get("where"), 30)
+        self.ways = {
+            word(way.get("action"), 40): word(way.get("text"))
+            for way in map(mapping, sequence(raw.get("ways"))[:30])
+        }
+
+    def lines(self) -> list[str]:
+        """All of it."""
+        raw = self.raw
+        test = "  TEST TABLE" if raw.get("test") else ""
+        rules = f"  rules {word(raw['rules'], 60)}" if raw.get("rules") else ""
+        version = f"  state {word(raw.get('version'), 20)}"
+        lines = [f"table {word(raw.get('table'), 30)}{test}  {word(raw.get('phase'), 40)}{rules}{version}"]
+        if raw.get("dealer"):
+            lines.append(f"dealer {word(raw['dealer'], 60)}, picks up {word(raw.get('pickup'), 10)}")
+        else:
+            lines.append("no dealer is signed in")
+        lines += self._shoe_lines() + self.round_lines() + self.hold_lines()
+        lines += [f"say: {word(text)}" for text in sequence(raw.get("say"))[-3:]]
+        return lines + self._alert_lines() + self._outside_lines()
+
+    def _shoe_lines(self) -> list[str]:
+        shoe = mapping(self.raw.get("shoe"))
+        if not shoe:
+            return ["no shoe"]
+        line = (
+            f"shoe {word(shoe.get('number'), 20)}: {word(shoe.get('left'), 20)} cards left, "
+            f"{word(shoe.get('out'), 20)} out, {word(shoe.get('rounds'), 20)} rounds"
+        )
+        if shoe.get("last_hand"):
+            line += "; this is the last hand"
+        elif shoe.get("last_round") is not None:
+            line += f"; the last hand is round {word(shoe['last_round'], 20)}"
+        elif shoe.get("cut"):
+            line += "; the cutting card is out"
+        due = self.raw.get("burns_due")
+        burns = f"burn {word(due, 10)} ({word(self.raw.get('burn_reason'), 60)})"
+        return [line, burns] if due else [line]
+
+    def round_lines(self) -> list[str]:
+        """The round in play: number, cards, totals, what comes next."""
+        now = mapping(self.raw.get("round"))
+        if not now:
+            return ["no round in play"]
+        free = ", a free hand" if now.get("free") else ""
+        line = f"round {self.where}{free}, {word(self.raw.get('phase'), 40)}"
+        left = now.get("seconds_left")
+        if isinstance(left, int | float):
+            line += f", betting closes in {left:.1f} s"
+        totals = {"Player": now.get("player_total"), "Banker": now.get("banker_total")}
+        cards = mapping(now.get("cards"))
+        lines = [line]
+        if cards:
+            lines += hand_lines(cards, totals)
+        if now.get("words"):
+            lines.append(word(now["words"]))
+        return lines
+
+    def hold_lines(self) -> list[str]:
+        """Holds, the cards kept with them, and the ways out."""
+        raw = self.raw
+        lines = [
+            f"HOLD {word(hold.get('code'), 40)}: {word(hold.get('message'))}"
+            for hold in map(mapping, sequence(raw.get("holds"))[:30])
+        ]
+        if kept := sequence(raw.get("kept")):
+            lines.append("cards kept: " + " ".join(word(card, 8) for card in kept[:60]))
+        return lines + [f"way out: {text}" for text in self.ways.values()]
+
+    def _alert_lines(self) -> list[str]:
+        alerts = map(mapping, sequence(self.raw.get("alerts"))[:30])
+        return [f"alert {word(a.get('alert'), 60)}: {word(a.get('message'))}" for a in alerts]
+
+    def _outside_lines(self) -> list[str]:
+        raw = self.raw
+        scanner, link, journal = (mapping(raw.get(name)) for name in ("scanner", "link", "journal"))
+        up = "up" if scanner.get("up") else f"DOWN: {word(scanner.get('why'))}"
+        age = scanner.get("last_good_age")
+        last = f", last good one {age:.1f} s ago" if isinstance(age, int | float) else ""
+        stored = f"events {word(raw.get('sequence'), 20)}, acknowledged {word(raw.get('acked'), 20)}"
+        return [
+            f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",
+            f"  {word(scanner.get('bytes'), 20)} bytes, {word(scanner.get('frames'), 20)} frames, "
+            f"{word(scanner.get('rejects'), 20)} rejects{last}",
+            "link good" if link.get("good") else f"link NOT good: {word(link.get('why'))}",
+            f"journal {word(journal.get('state'), 40)}, {word(journal.get('depth'), 20)} waiting; {stored}",
+        ]

@@ -1,0 +1,125 @@
+"""Looking at a table: its state now, and its events as they come."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from tablectl.cli import output
+from tablectl.cli.arguments import json_option, reaches_daemon
+from tablectl.cli.output import NotReachable, Refused, escape
+from tablectl.cli.read import State, mapping, word
+from tablectl.cli.target import Target
+
+RETRY_SECONDS = 1.0
+MOST_TRIES = 30
+"""How often in a row a broken stream is taken up again."""
+
+
+@click.command("status")
+@json_option
+@reaches_daemon
+def status(target: Target, as_json: bool) -> int:
+    """Show the table as it is now.
+
+    Example:  tablectl status --table T07
+    """
+    from tablectl.cli.client import Client
+
+    code, state = Client(target.path()).get("/v1/state")
+    if code != 200:
+        raise Refused(f"refused: {word(state.get('error', f'HTTP {code}'))}")
+    if target.table and state.get("table") != target.table:
+        raise Refused(f"{escape(target.path())} is table {word(state.get('table'))}, not {target.table}")
+    if as_json:
+        output.say_json(state)
+    else:
+        for line in State(state).lines():
+            output.say(line)
+    return 0
+
+
+@click.command("watch")
+@click.option(
+    "--after", type=click.IntRange(0, 10**12 - 1), help="Begin behind this sequence; 0: from the first."
+)
+@json_option
+@reaches_daemon
+def watch(target: Target, after: int | None, as_json: bool) -> int:
+    """Show each event as it comes, until Ctrl-C; a stream that breaks is taken up where it broke.
+
+    Example:  tablectl watch --after 0 --json
+    """
+    from tablectl.cli.client import Client
+
+    client = Client(target.path())
+    last, tries, begun = after, 0, False
+    while True:
+        try:
+            for text in client.events("/v1/events" if last is None else f"/v1/events?after={last}"):
+                begun, tries = True, 0
+                event = _event(text)
+                last = _sequence(event, last)
+                _show(event, as_json)
+                if output.reader_gone():
+                    return 0
+            begun = True
+        except KeyboardInterrupt:
+            return 0
+        except NotReachable as fault:
+            if not begun or tries >= MOST_TRIES:
+                raise
+            if tries == 0:
+                output.complain(f"{fault.format_message()}; trying again")
+        tries += 1
+        if tries > MOST_TRIES:
+            raise NotReachable(f"{escape(client.path)}: the daemon ends every event stream at once")
+        try:
+            time.sleep(RETRY_SECONDS)
+        except KeyboardInterrupt:
+            return 0
+
+
+def _event(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"unreadable": text[:1000]}
+
+
+def _sequence(event: Mapping[str, Any], before: int | None) -> int | None:
+    text = event.get("sequence")
+    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 12:
+        return int(text)
+    return before
+
+
+def _show(event: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        output.say_json(event)
+        return
+    if "unreadable" in event:
+        output.say(f"unreadable: {word(event['unreadable'])}")
+        return
+    kind = word(event.get("type"), 80).removeprefix("tablectl.").removesuffix(".v1")
+    where = word(event.get("subject"), 60).removeprefix("shoe/").replace("/round/", "/")
+    data = mapping(event.get("data"))
+    rest = "  ".join(
+        f"{word(key, 40)}={word(_short(value), 200)}"
+        for key, value in list(data.items())[:20]
+        if key not in ("shoe", "round")
+    )
+    number = word(event.get("sequence"), 20).lstrip("0") or "0"
+    output.say(f"{word(event.get('time'), 40)}  {number}  {where}  {kind}  {rest}".rstrip())
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+COMMANDS: tuple[click.Command, ...] = (status, watch)

@@ -1,0 +1,295 @@
+"""The configuration of one table: a TOML file and two credentials, read and checked in one go.
+
+Nothing here touches a device; whether driver, scanner and server are there is what ``tablectl check``
+finds out.  Every fault is one line that names file and key path.  Secrets never stand in the file: they
+come as files from systemd (``LoadCredential``), or from a folder the file names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+
+from tablectl.credentials import read_credentials
+from tablectl.house import HouseRules
+from tablectl.pins import PitBosses
+from tablectl.profiles import ConfigError, explain, load_rules, read_toml
+
+__all__ = ["Config", "ConfigError", "is_pseudo_terminal", "load_config", "make_config"]
+
+TABLE_ID = r"^[A-Za-z0-9_-]{1,16}$"
+SOCKET_PATH_BYTES = 107
+"""The longest path the kernel takes for a unix socket."""
+
+_PTY_MAJORS = range(136, 144)
+
+
+def is_pseudo_terminal(device: str) -> bool:
+    """Whether ``device`` leads to a pseudo-terminal: an emulated shoe, whatever its name says.
+
+    Links are followed. False for a ``tcp://`` address and for what does not exist.
+    """
+    if device.startswith("tcp://"):
+        return False
+    try:
+        if os.path.realpath(device).startswith("/dev/pts/"):
+            return True
+        return os.major(Path(device).stat().st_rdev) in _PTY_MAJORS
+    except (OSError, ValueError):
+        return False
+
+
+# --- the sections ----------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has a control character in it")
+    return text
+
+
+def _server_url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or " " in text:
+        raise ValueError('is no address such as "https://games.example/tables/{table}/events"')
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("carries a user name or password; requests are signed with the credential push-hmac")
+    return text
+
+
+def _tcp_address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and int(port) <= 65535):
+        raise ValueError('is no address such as "127.0.0.1:8470"')
+    return text
+
+
+def _path(text: object) -> object:
+    """A path as written in TOML; strict models take no text for one."""
+    if isinstance(text, str) and text and text.isprintable():
+        return Path(text)
+    raise ValueError("is no path")
+
+
+Plain = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_plain)]
+FilePath = Annotated[Path, BeforeValidator(_path)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class TableConfig(_Section):
+    """``test``: an emulated driver or a pseudo-terminal is allowed, and all events say it is a test."""
+
+    id: str = Field(pattern=TABLE_ID)
+    test: bool = False
+    rules: Plain = "live-casino"
+    language: str = Field("en", pattern=r"^[a-z]{2}$")
+
+
+class _WithSettings(_Section):
+    """A section whose other keys belong to the driver it names."""
+
+    driver: Plain
+    settings: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        own = {key: value for key, value in given.items() if key in cls.model_fields and key != "settings"}
+        return own | {"settings": {key: value for key, value in given.items() if key not in own}}
+
+
+class ScannerConfig(_WithSettings):
+    """``settings``: every other key of the section; the driver checks them."""
+
+    device: Plain
+
+
+class BeeperConfig(_WithSettings):
+    """``settings``: every other key of the section; the beeper checks them."""
+
+    driver: Plain = "null"
+
+
+class ServerConfig(_Section):
+    """``url`` None: no game server. ``timeout``: seconds for one try, all in all."""
+
+    kind: Literal["http"] = "http"
+    url: Annotated[Plain, AfterValidator(_server_url)] | None = None
+    timeout: float = Field(5.0, gt=0, le=60)
+
+
+class JournalConfig(_Section):
+    """``path`` None: the usual place."""
+
+    path: FilePath | None = None
+
+
+class ApiConfig(_Section):
+    """``socket`` None: the usual place. ``tcp``: read-only ``HOST:PORT``, None: off."""
+
+    socket: FilePath | None = None
+    tcp: Annotated[Plain, AfterValidator(_tcp_address)] | None = None
+
+
+class LogConfig(_Section):
+    """``json``: one object a line, for machines; ``console``: for people."""
+
+    format: Literal["json", "console"] = "json"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class SecretsConfig(_Section):
+    """``folder``: where the credentials are when systemd does not hand them over."""
+
+    folder: FilePath | None = None
+
+
+class Config(_Section):
+    """All of it, checked and frozen. Made by :func:`load_config`; paths in it are absolute."""
+
+    table: TableConfig
+    scanner: ScannerConfig
+    server: ServerConfig = ServerConfig()
+    beeper: BeeperConfig = BeeperConfig()
+    journal: JournalConfig = JournalConfig()
+    api: ApiConfig = ApiConfig()
+    log: LogConfig = LogConfig()
+    secrets: SecretsConfig = SecretsConfig()
+
+    _path: Path = PrivateAttr(default=Path())
+    _rules: HouseRules | None = PrivateAttr(default=None)
+    _push_secrets: tuple[str, ...] = PrivateAttr(default=())
+    _pit_bosses: PitBosses = PrivateAttr(default_factory=PitBosses)
+
+    @model_validator(mode="after")
+    def _socket_fits(self) -> Self:
+        if len(os.fsencode(self.socket_path)) > SOCKET_PATH_BYTES:
+            raise ValueError(
+                f"api.socket: longer than the {SOCKET_PATH_BYTES} bytes a socket's path may have"
+            )
+        return self
+
+    @property
+    def path(self) -> Path:
+        """The file all this was read from."""
+        return self._path
+
+    @property
+    def push_secrets(self) -> tuple[str, ...]:
+        """The signing secrets (``whsec_…``), checked: one, two while they are changed, or none."""
+        return self._push_secrets
+
+    @property
+    def pit_bosses(self) -> PitBosses:
+        """Who may release, void and end shoes; empty when the credential is not set."""
+        return self._pit_bosses
+
+    @property
+    def journal_path(self) -> Path:
+        """The table's database."""
+        return self.journal.path or Path("/var/lib/tablectl") / f"{self.table.id}.db"
+
+    @property
+    def socket_path(self) -> Path:
+        """Where the local interface listens."""
+        return self.api.socket or Path("/run/tablectl") / self.table.id / "tablectl.sock"
+
+    @property
+    def server_url(self) -> str | None:
+        """The game server's address with the table in it; None: there is no game server."""
+        return None if self.server.url is None else self.server.url.replace("{table}", self.table.id)
+
+    def house_rules(self) -> HouseRules:
+        """The profile the table plays. Without a game server there is no link that betting could need."""
+        assert self._rules is not None
+        if self.server.url is not None:
+            return self._rules
+        betting = dataclasses.replace(self._rules.betting, link_required=False)
+        return dataclasses.replace(self._rules, betting=betting)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is not set and what the table cannot do without it, a sentence each."""
+        lacks = []
+        if self.server.url is None:
+            lacks.append("server.url is not set: no game server gets the results")
+        elif not self._push_secrets:
+            lacks.append("credential push-hmac is not set: requests to the game server cannot be signed")
+        if not len(self._pit_bosses):
+            lacks.append("credential pit-bosses is not set: nobody can release a hold, void or inspect")
+        return tuple(lacks)
+
+
+# --- loading ---------------------------------------------------------------------------------------------
+
+
+def load_config(path: Path) -> Config:
+    """The configuration in a file, with its house rules and credentials.
+
+    Relative paths in it begin at the file's folder. Raises :class:`ConfigError`, a line for each fault.
+    """
+    return make_config(read_toml(path), path)
+
+
+def make_config(raw: Mapping[str, object], path: Path) -> Config:
+    """As :func:`load_config`, from the contents of a file that is, or would be, at ``path``."""
+    path = path.absolute()
+    try:
+        config = Config.model_validate(_absolute(raw, path.parent))
+    except ValidationError as error:
+        raise ConfigError(explain(path, error)) from None
+    rules = config.table.rules
+    if rules.endswith(".toml"):
+        rules = str(path.parent / rules)
+    try:
+        profile = load_rules(rules, (path.parent / "rules",))
+    except ConfigError as error:
+        text = str(error)
+        raise ConfigError(text if text.startswith(rules) else f"{path}: table.rules: {text}") from None
+    folder = config.secrets.folder
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"{path}: secrets.folder: {folder} is no folder")
+    if folder is None and "CREDENTIALS_DIRECTORY" in os.environ:
+        folder = Path(os.environ["CREDENTIALS_DIRECTORY"])
+    config._path = path
+    config._rules = profile
+    if folder is not None:
+        config._push_secrets, config._pit_bosses = read_credentials(folder)
+    return config
+
+
+_PATHS = {"journal": "path", "api": "socket", "secrets": "folder"}
+
+
+def _absolute(raw: Mapping[str, object], folder: Path) -> dict[str, object]:
+    """``raw`` with its paths beginning at ``folder``."""
+    made = dict(raw)
+    for section, key in _PATHS.items():
+        values = made.get(section)
+        if isinstance(values, dict) and isinstance(values.get(key), str) and values[key]:
+            made[section] = values | {key: str(folder / values[key])}
+    return made

@@ -1,0 +1,160 @@
+"""A small daemon for the command line to talk to: real HTTP on a real unix socket, answers as told."""
+
+from __future__ import annotations
+
+import json
+import os
+import socketserver
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+STATE: dict[str, Any] = {
+    "table": "T07",
+    "test": False,
+    "epoch": "4f2a91",
+    "rules": "live-casino",
+    "phase": "complete",
+    "where": "12/34",
+    "shoe": {
+        "number": 12, "left": 200, "out": 216, "rounds": 34, "cut": False, "last_round": None,
+        "last_hand": False,
+    },
+    "round": {
+        "number": 34, "free": False, "cards": {"P1": "8S", "B1": "TH", "P2": "AC", "B2": "5D"},
+        "player_total": 9, "banker_total": 5, "next": "none", "words": "Player 9, Banker 5: no more cards",
+        "seconds_left": None, "closes_at": None,
+    },
+    "holds": [{"code": "overdraw", "message": "A card was drawn after the hand was complete."}],
+    "ways": [
+        {"action": "burn", "text": "release burn: the cards kept are burned"},
+        {"action": "void", "text": "void: the round is void, its cards stay used"},
+    ],
+    "kept": ["QD"],
+    "dealer": "anna",
+    "pickup": "left",
+    "burns_due": 0,
+    "burn_reason": None,
+    "scanner": {
+        "driver": "angel-eye", "device": "/dev/ttyUSB0", "up": True, "why": "", "bytes": 1200, "frames": 100,
+        "rejects": 0, "last_good_age": 1.25,
+    },
+    "link": {"good": False, "why": "connection refused"},
+    "journal": {"state": "ok", "depth": 0},
+    "alerts": [{"alert": "disk-slow", "message": "A commit took 3 s."}],
+    "version": 512,
+    "row": 900,
+    "sequence": 345,
+    "acked": 340,
+    "last_result": None,
+    "say": ["Egalité, tie"],
+}  # fmt: skip
+
+Reply = tuple[int, Any] | bytes | None
+"""Status and JSON, raw bytes for the whole answer, or None: hang up without an answer."""
+
+
+class FakeDaemon:
+    """Answers by resource; ``commands`` are the bodies posted."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        self.commands: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+        self.state: Reply = (200, STATE)
+        self.rounds: Reply = (200, {"rounds": []})
+        self.on_command: Callable[[dict[str, Any]], Reply] = accepted
+        self.streams: list[bytes] = []
+        daemon = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                daemon.asked.append(self.path)
+                if self.path.startswith("/v1/events"):
+                    self._send(daemon.streams.pop(0) if daemon.streams else None)
+                else:
+                    self._send(daemon.state if self.path == "/v1/state" else daemon.rounds)
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                daemon.commands.append(body)
+                self._send(daemon.on_command(body))
+
+            def _send(self, reply: Reply) -> None:
+                if isinstance(reply, tuple):
+                    body = json.dumps(reply[1]).encode()
+                    head = f"HTTP/1.1 {reply[0]} X\r\nContent-Length: {len(body)}\r\n\r\n"
+                    reply = head.encode() + body
+                self.close_connection = True
+                if reply is not None:
+                    self.wfile.write(reply)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(socketserver.ThreadingUnixStreamServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                pass
+
+        socket.parent.mkdir(parents=True, exist_ok=True)
+        self._server = Server(str(socket), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop listening; the socket stays, as a killed daemon leaves it."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def accepted(body: dict[str, Any]) -> Reply:
+    """The answer of a daemon that does all it is told."""
+    answer = f"did {body['command']}"
+    return 200, {"id": body["id"], "accepted": True, "answer": answer, "where": "12/34", "version": 513}
+
+
+def stream(*events: dict[str, Any] | bytes) -> bytes:
+    """An answer with server-sent events, or with raw lines."""
+    body = b": ping\n\n"
+    for event in events:
+        body += event if isinstance(event, bytes) else b"id: 1\ndata: " + json.dumps(event).encode() + b"\n\n"
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + body
+
+
+def event(sequence: int, kind: str = "betting.opened", **data: Any) -> dict[str, Any]:
+    """A CloudEvent as a daemon sends it."""
+    return {
+        "specversion": "1.0", "id": f"T07-4f2a91-{sequence:012d}", "source": "/tables/T07",
+        "type": f"tablectl.{kind}.v1", "subject": "shoe/12/round/34", "time": "2026-11-29T20:15:03.123456Z",
+        "sequence": f"{sequence:012d}", "epoch": "4f2a91", "data": {"shoe": 12, "round": 34, **data},
+    }  # fmt: skip
+
+
+def tablectl(
+    *arguments: str | bytes,
+    run: Path | None = None,
+    stdin: str | None = None,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run the real command line. ``run``: the folder where it looks for tables."""
+    known = {k: v for k, v in os.environ.items() if not k.startswith(("TABLECTL_", "LC_", "LANG"))}
+    known |= {"TABLECTL_RUN": str(run or "/nonexistent"), "LC_ALL": "C.UTF-8"} | environment
+    return subprocess.run(
+        [sys.executable, "-m", "tablectl.cli", *arguments],
+        env=known,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=30,
+        check=False,
+        start_new_session=True,
+    )

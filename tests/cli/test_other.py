@@ -1,0 +1,232 @@
+"""The commands that need no daemon: rules, simulate, pin, run, check, gameserver, emulate; and every help."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import click
+import pytest
+
+from tablectl.cli import game
+from tablectl.cli.output import escape
+from tablectl.cli.root import cli
+from tablectl.pins import PitBosses
+from tests.cli.fake_daemon import tablectl
+
+LEAST = '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'
+SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:
+    found: list[tuple[tuple[str, ...], click.Command]] = []
+    for name, command in group.commands.items():
+        found.append(((*path, name), command))
+        if isinstance(command, click.Group):
+            found += commands(command, (*path, name))
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands(cli)], ids=" ".join)
+def test_every_command_has_a_help_with_an_example(
+    path: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.main([*path, "--help"], prog_name="tablectl", standalone_mode=False)
+    shown = capsys.readouterr().out
+    example = next(line for line in shown.splitlines() if "Example:" in line)
+    words = [word for word in path if word != "order"]
+    assert f"tablectl {' '.join(words)}" in example
+
+
+def test_there_are_the_commands_of_the_contract() -> None:
+    there = {" ".join(path) for path, command in commands(cli) if not isinstance(command, click.Group)}
+    wanted = """run, demo, simulate, rules, check, status, watch, recall, emulate, gameserver, pin, open,
+        close, sign-in, sign-out, bets open, bets close, cut-card, shoe new, shoe inspect, burn done, turn,
+        confirm, hold, ack, release, void, burn-error, hand free, shoe end"""
+    assert there >= {name.strip() for name in wanted.split(",")}
+
+
+def test_verify_prints_the_exact_counts_and_edges() -> None:
+    done = tablectl("rules", "--verify")
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in (
+        "4,998,398,275,503,360",
+        "Banker 2,292,252,566,437,888 · Player 2,230,518,282,592,256 · Tie 475,627,426,473,216",
+        "Banker wins with 6: 269,232,304,455,680",
+        "four cards 1,893,735,611,458,560 · five 1,516,734,808,780,800 · six 1,587,927,855,264,000",
+        "1.057906 %", "1.235081 %", "14.359629 %", "1.458104 %", "10.361446 %",
+    ):  # fmt: skip
+        assert text in done.stdout
+
+
+def test_verify_fails_when_one_count_differs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tablectl import rules
+
+    monkeypatch.setattr(rules, "EXPECTED_8_DECKS", rules.EXPECTED_8_DECKS | {"tie": 1})
+    assert game._verify(False) == 1
+    shown = capsys.readouterr()
+    assert "WRONG: tie is 475,627,426,473,216, expected 1" in shown.err
+    assert "Every count" not in shown.out
+
+
+def test_rules_show_the_profile_and_the_drawing_table() -> None:
+    done = tablectl("rules", "--rules", "commission-free")
+    assert (
+        "banker_six = 0.5" in done.stdout and "Banker 6                S S S S S S D D S S  S" in done.stdout
+    )
+    assert json.loads(tablectl("rules", "--json").stdout)["rules"]["payouts"]["tie"] == "8"
+    done = tablectl("rules", "--rules", "nope")
+    assert done.returncode == 1 and "atlantic-city" in done.stderr
+
+
+def test_simulate_gives_its_figures_by_name() -> None:
+    report = json.loads(tablectl("simulate", "--shoes", "3", "--seed", "5", "--json").stdout)
+    assert 60 < report["rounds_per_shoe"] < 85 and report["cards_per_second"] > 0
+    assert abs(sum(report["outcomes"].values()) - 1) < 1e-5 and set(report["cards_per_hand"]) == {
+        "4",
+        "5",
+        "6",
+    }
+    again = json.loads(tablectl("simulate", "--shoes", "3", "--seed", "5", "--json").stdout)
+    assert again["outcomes"] == report["outcomes"]
+    assert "rounds a shoe: mean" in tablectl("simulate", "--shoes", "1").stdout
+
+
+def test_pin_makes_a_line_that_verifies() -> None:
+    done = tablectl("pin", "bo", "--pin-stdin", stdin="482913\n")
+    assert done.returncode == 0 and done.stderr == ""
+    assert PitBosses.parse(done.stdout, "x").verify("bo", "482913")
+    assert tablectl("pin", "bo", stdin="482913\n").stdout.startswith("bo:scrypt$16384$8$1$")
+    for name, pin, code in (("b:o", "482913\n", 2), ("bo", "12\n", 1), ("bo", "", 1)):
+        done = tablectl("pin", name, "--pin-stdin", stdin=pin)
+        assert (done.returncode, done.stdout) == (code, "") and "482913" not in done.stderr
+
+
+def test_run_is_exit_78_with_every_fault_of_the_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "T07.toml"
+    path.write_text('[table]\nid = "T 07"\nx = 1\n')
+    done = tablectl("run", "--config", str(path))
+    assert done.returncode == 78
+    assert all(f"{path}: {key}: " in done.stderr for key in ("table.id", "table.x", "scanner"))
+    assert tablectl("run", "--config", str(tmp_path / "none.toml")).returncode == 78
+
+
+def test_check_says_what_is_missing_by_key_path(tmp_path: Path) -> None:
+    path = tmp_path / "T07.toml"
+    path.write_text(LEAST + 'bbc = "strict"\n[beeper]\ndriver = "gong"\n[journal]\npath = "not/there.db"\n')
+    done = tablectl("check", "--config", str(path))
+    assert done.returncode == 1 and "could not play" in done.stderr
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("FAIL  driver:") and "scanner.bbc" in line for line in lines)
+    assert any(line.startswith("warn  beeper:") and "gong" in line for line in lines)
+    assert any(line.startswith("FAIL  journal:") for line in lines)
+    assert any(line.startswith("FAIL  credentials:") and "pit-bosses" in line for line in lines)
+    path.write_text(LEAST.replace("T07", "T 07"))
+    done = tablectl("check", "--config-only", "--config", str(path))
+    assert done.returncode == 1 and f"FAIL  configuration: {path}: table.id" in done.stdout
+
+
+def test_check_is_content_with_a_table_that_could_play(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "pit-bosses").write_text(tablectl("pin", "bo", "--pin-stdin", stdin="482913\n").stdout)
+    path = tmp_path / "T07.toml"
+    path.write_text(LEAST + '[journal]\npath = "T07.db"\n[secrets]\nfolder = "s"\n')
+    done = tablectl("check", "--config", str(path), "--json")
+    report = json.loads(done.stdout)
+    assert [f for f in report["findings"] if f["grade"] == "fail"] == [] and done.returncode == 0
+    assert not (tmp_path / "T07.db").exists()
+
+
+def test_check_tells_a_device_and_a_server_that_are_not_there(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    (tmp_path / "push-hmac").write_text(SECRET)
+    path = tmp_path / "T07.toml"
+    server = f'[server]\nurl = "http://127.0.0.1:{port}/t"\n'
+    path.write_text(
+        LEAST.replace("/dev/null", f"tcp://127.0.0.1:{port}") + server + '[secrets]\nfolder = "."\n'
+    )
+    done = tablectl("check", "--config", str(path))
+    assert f"FAIL  device: tcp://127.0.0.1:{port}" in done.stdout
+    assert f"FAIL  game server: http://127.0.0.1:{port}/t" in done.stdout
+    assert SECRET not in done.stdout
+
+
+def test_a_pseudo_terminal_needs_a_test_table(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    try:
+        (tmp_path / "shoe").symlink_to(os.ttyname(slave))
+        path = tmp_path / "T07.toml"
+        path.write_text(LEAST.replace("/dev/null", str(tmp_path / "shoe")).replace("test = true", ""))
+        done = tablectl("check", "--config", str(path))
+        assert "FAIL  device:" in done.stdout and "table.test" in done.stdout
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_gameserver_wants_a_secret_that_is_one(tmp_path: Path) -> None:
+    assert tablectl("gameserver").returncode == 1
+    bad = tmp_path / "secret"
+    bad.write_text("whsec_short")
+    done = tablectl("gameserver", "--secret-file", str(bad))
+    assert done.returncode == 1 and "short" not in done.stderr.replace(str(bad), "")
+    assert "cannot be read" in tablectl("gameserver", "--secret-file", str(tmp_path / "no")).stderr
+
+
+def test_emulate_speaks_on_a_pseudo_terminal_what_it_is_told(tmp_path: Path) -> None:
+    link = tmp_path / "shoe"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tablectl.cli", "emulate", "bee-tek", "--link", str(link), "--speed", "100"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    assert process.stdout.readline() == f"device {link}\n"
+    port = os.open(link, os.O_RDWR | os.O_NOCTTY)
+    raw = termios.tcgetattr(port)
+    assert not raw[3] & termios.ECHO
+    process.stdin.write("# a comment\nload 8S cut TH\ndraw\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "2 cards\n"
+    assert process.stdout.readline() == "8S\n"
+    assert os.read(port, 100)
+    os.close(port)
+    out, errors = process.communicate(
+        "draw\ndraw\nburn\nnonsense\x1b\nload 8X\nwait nan\nquit\ndraw\n", timeout=20
+    )
+    assert out.splitlines() == ["cutting card", "TH", "the shoe is empty"]
+    assert "nonsense\\x1b: is no command" in errors and "8X" in errors and "\x1b" not in errors
+    assert not link.is_symlink()
+
+
+def test_emulate_plays_a_script_and_fails_on_a_line_it_does_not_know(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("load 7\ndraw\nhang-up\nplug-in\nrestart\nstandby\nresult tie\nwait 0\n")
+    done = tablectl("emulate", "angel-eye", "--speed", "1000", "--script", str(script))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1] == "416 cards"
+    script.write_text("drwa\n")
+    assert tablectl("emulate", "angel-eye", "--script", str(script)).returncode == 1
+    for words in (["nope"], ["angel-eye", "--fault", "nope"], ["angel-eye", "--script", "/none"]):
+        done = tablectl("emulate", *words)
+        assert done.returncode == 1 and done.stderr and "Traceback" not in done.stderr
+    assert tablectl("emulate", "angel-eye", "--link", "x", "--listen", "1").returncode == 2
+
+
+def test_escape() -> None:
+    assert escape("a\x1b\n\x9b\u202e\ud800é·") == "a\\x1b\\x0a\\x9b\\u202e\\ud800é·"
+
+
+def test_the_version() -> None:
+    assert tablectl("--version").stdout.startswith("tablectl ")

@@ -1,0 +1,227 @@
+"""The configuration file: defaults, one line for each fault, secrets from their folder, derived paths."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tablectl import plugins
+from tablectl.config import Config, is_pseudo_terminal, load_config
+from tablectl.pins import make_line
+from tablectl.profiles import ConfigError, config_dir
+
+LEAST = '[table]\nid = "T07"\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/ttyUSB0"\n'
+COMMENTED = re.compile(r"# [a-z_]+ = ")
+SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+
+
+def load(folder: Path, text: str) -> Config:
+    path = folder / "T07.toml"
+    path.write_text(text)
+    return load_config(path)
+
+
+def faults(folder: Path, text: str) -> list[str]:
+    with pytest.raises(ConfigError) as fault:
+        load(folder, text)
+    return str(fault.value).splitlines()
+
+
+def test_the_least_file_and_its_defaults(tmp_path: Path) -> None:
+    config = load(tmp_path, LEAST)
+    assert config.path == tmp_path / "T07.toml"
+    assert config.journal_path == Path("/var/lib/tablectl/T07.db")
+    assert config.socket_path == Path("/run/tablectl/T07/tablectl.sock")
+    assert config.api.tcp is None and config.server_url is None and not config.table.test
+    assert config.push_secrets == () and len(config.pit_bosses) == 0
+    assert config.beeper.driver == "null"
+    assert [text.split(" ")[0] for text in config.missing] == ["server.url", "credential"]
+
+
+def test_the_shipped_example_loads_and_says_the_defaults(tmp_path: Path) -> None:
+    example = load_config(config_dir() / "tablectl.toml")
+    least = load(tmp_path, LEAST)
+    assert example.model_dump(exclude={"scanner"}) == least.model_dump(exclude={"scanner"})
+    driver = plugins.load_driver(example.scanner.driver)
+    driver.check(example.scanner.settings)
+
+
+def test_every_commented_key_of_the_example_is_a_key(tmp_path: Path) -> None:
+    text = (config_dir() / "tablectl.toml").read_text()
+    on = [line[2:] if COMMENTED.match(line) else line for line in text.splitlines()]
+    second_device = next(i for i, line in enumerate(on) if line.startswith('device = "tcp'))
+    del on[second_device]
+    (tmp_path / "secrets").mkdir()
+    config = load(tmp_path, "\n".join(on).replace("/etc/tablectl/secrets", "secrets"))
+    assert config.server_url == "https://games.example/tables/T07/events"
+    assert config.scanner.settings["repeat_window_ms"] == 1000
+    assert config.secrets.folder == tmp_path / "secrets"
+    assert config.api.tcp == "127.0.0.1:8470"
+    plugins.load_driver(config.scanner.driver).check(config.scanner.settings)
+
+
+def test_other_keys_of_scanner_and_beeper_are_the_drivers(tmp_path: Path) -> None:
+    config = load(
+        tmp_path, LEAST + 'baud = 9600\nsettings = 1\n[beeper]\ndriver = "bell"\nterminal = "/dev/tty1"\n'
+    )
+    assert config.scanner.settings == {"baud": 9600, "settings": 1}
+    assert config.beeper.settings == {"terminal": "/dev/tty1"}
+
+
+def test_each_fault_is_one_line_with_file_and_key_path(tmp_path: Path) -> None:
+    lines = faults(
+        tmp_path,
+        '[table]\nid = "T 07"\ntest = "yes"\nrulez = "x"\n[scanner]\ndriver = "angel-eye"\n'
+        "[server]\ntimeout = 0\n[unknown]\n[log]\nlevel = 3\n",
+    )
+    keys = [line.removeprefix(f"{tmp_path}/T07.toml: ").split(": ")[0] for line in lines]
+    assert sorted(keys) == [
+        "log.level", "scanner.device", "server.timeout", "table.id", "table.rulez", "table.test", "unknown",
+    ]  # fmt: skip
+    assert any("unknown key" in line and "table.rulez" in line for line in lines)
+
+
+@pytest.mark.parametrize("table", ["", "a b", "x" * 17, "../etc", "T07\n", "é"])
+def test_table_ids(tmp_path: Path, table: str) -> None:
+    escaped = table.replace("\n", "\\n")
+    assert "table.id" in faults(tmp_path, LEAST.replace('"T07"', f'"{escaped}"'))[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ('[server]\nurl = "games.example"', "server.url"),
+        ('[server]\nurl = "ftp://games.example/"', "server.url"),
+        ('[server]\nurl = "https://me:pw@games.example/"', "server.url"),
+        ('[server]\nkind = "carrier pigeon"', "server.kind"),
+        ("[server]\ntimeout = 1e9", "server.timeout"),
+        ('[api]\ntcp = "8470"', "api.tcp"),
+        ('[api]\ntcp = "127.0.0.1:99999"', "api.tcp"),
+        (f'[api]\nsocket = "/run/{"x" * 110}"', "api.socket"),
+        ('[journal]\npath = ""', "journal.path"),
+        ("[journal]\npath = 5", "journal.path"),
+        ('[secrets]\nfolder = "not-there"', "secrets.folder"),
+        ('[beeper]\ndriver = ""', "beeper.driver"),
+        ("[table]\n", "not valid TOML"),
+    ],
+)
+def test_bad_values_by_key_path(tmp_path: Path, section: str, key: str) -> None:
+    (line,) = faults(tmp_path, f"{LEAST}\n{section}\n")
+    assert line.startswith(f"{tmp_path}/T07.toml: ") and key in line
+    assert "pw@" not in line
+
+
+def test_no_file_and_no_toml(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.toml: cannot be read"):
+        load_config(tmp_path / "nowhere.toml")
+    assert "not valid TOML" in faults(tmp_path, "[table\n")[0]
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load_config(tmp_path / "binary.toml")
+
+
+def test_house_rules_by_name_beside_the_file_and_by_path(tmp_path: Path) -> None:
+    server = '[server]\nurl = "http://127.0.0.1:8480/t"\n'
+    assert load(tmp_path, LEAST + server).house_rules().betting.link_required
+    assert not load(tmp_path, LEAST).house_rules().betting.link_required
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "ours.toml").write_text('name = "ours"\n[burn]\nerror = 2\n')
+    for rules in ("ours", "rules/ours.toml"):
+        text = LEAST.replace('id = "T07"', f'id = "T07"\nrules = "{rules}"')
+        assert load(tmp_path, text).house_rules().burn.error == 2
+    (line,) = faults(tmp_path, LEAST.replace('id = "T07"', 'id = "T07"\nrules = "theirs"'))
+    assert "table.rules" in line and "live-casino" in line
+    (tmp_path / "rules" / "ours.toml").write_text('name = "ours"\n[burn]\nerror = 99\n')
+    (line,) = faults(tmp_path, LEAST.replace('id = "T07"', 'id = "T07"\nrules = "ours"'))
+    assert "rules/ours.toml" in line and "burn.error" in line
+
+
+def test_credentials_from_the_folder_of_the_file_or_of_systemd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("given", "systemd"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pit-bosses").write_text(make_line(name, "482913") + "\n")
+        (tmp_path / name / "push-hmac").write_text(f"{SECRET}\n{SECRET}\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "systemd"))
+    config = load(tmp_path, LEAST)
+    assert config.push_secrets == (SECRET, SECRET)
+    assert config.pit_bosses.verify("systemd", "482913")
+    config = load(tmp_path, LEAST + '[secrets]\nfolder = "given"\n')
+    assert config.pit_bosses.names == ("given",)
+    assert SECRET not in repr(config)
+
+
+@pytest.mark.parametrize("content", [None, "", "unset", " unset\n"])
+def test_a_credential_that_is_not_set_is_said(tmp_path: Path, content: str | None) -> None:
+    (tmp_path / "s").mkdir()
+    if content is not None:
+        (tmp_path / "s" / "push-hmac").write_text(content)
+        (tmp_path / "s" / "pit-bosses").write_text(content)
+    config = load(tmp_path, LEAST + '[server]\nurl = "http://[::1]:1/"\n[secrets]\nfolder = "s"\n')
+    assert config.push_secrets == ()
+    assert [text.split(" is")[0] for text in config.missing] == [
+        "credential push-hmac",
+        "credential pit-bosses",
+    ]
+
+
+def test_the_environment_is_no_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s").mkdir()
+    monkeypatch.setenv("push-hmac", SECRET)
+    monkeypatch.setenv("PUSH_HMAC", SECRET)
+    assert load(tmp_path, LEAST + '[secrets]\nfolder = "s"\n').push_secrets == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("push-hmac", b"a plain passphrase"),
+        ("push-hmac", b"whsec_c2hvcnQ="),
+        ("push-hmac", b"\xff\xfe"),
+        ("push-hmac", f"{SECRET} {SECRET} {SECRET}".encode()),
+        ("pit-bosses", b"anna:1234"),
+    ],
+)
+def test_a_bad_credential_is_named_and_not_shown(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / name).write_bytes(content)
+    (line,) = faults(tmp_path, LEAST + '[secrets]\nfolder = "s"\n')
+    assert str(tmp_path / "s") in line
+    assert "passphrase" not in line and "1234" not in line and SECRET not in line
+
+
+def test_a_pseudo_terminal_is_known_by_any_name(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    try:
+        name = os.ttyname(slave)
+        link = tmp_path / "ttyUSB0"
+        link.symlink_to(name)
+        (tmp_path / "second").symlink_to(link)
+        assert is_pseudo_terminal(name) and is_pseudo_terminal(str(link))
+        assert is_pseudo_terminal(str(tmp_path / "second"))
+    finally:
+        os.close(master)
+        os.close(slave)
+    for device in ("/dev/null", str(tmp_path), "tcp://127.0.0.1:4001", "/dev/nowhere", "a\0b", ""):
+        assert not is_pseudo_terminal(device)
+
+
+def test_plugins_by_name_and_what_there_is_instead() -> None:
+    assert plugins.load_driver("bee-tek").name == "bee-tek"
+    assert plugins.load_emulator("angel-eye").name == "angel-eye"
+    assert callable(plugins.load_beeper("null"))
+    for load_one in (plugins.load_driver, plugins.load_emulator):
+        with pytest.raises(plugins.PluginError, match=r"named 'nope'; there are: .*angel-eye, .*bee-tek"):
+            load_one("nope")
+    with pytest.raises(plugins.PluginError, match=r"no beeper named 'x'; there are: bell, null, sound"):
+        plugins.load_beeper("x")
