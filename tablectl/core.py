@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.events import CommandRecorded, Event, private_body, public_body
-from tablectl.journal_rows import Row
+from tablectl.journal_rows import Place, Row
 from tablectl.journal_writer import QUEUE_ROWS, Batch, JournalWriter
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import Around, Command, Input, Say, Signal, State, Tick, decide, evolve, next_deadline
@@ -229,7 +229,8 @@ class Core:
                     event, table=who.table, epoch=who.epoch, sequence=sequence, at=moment, test=who.test
                 )
             number = sequence if event.PUBLIC else None
-            rows.append(Row(row, number, body, private_body(event, moment), raw))
+            where = Place(event.TYPE, event.shoe, event.round)
+            rows.append(Row(row, number, body, private_body(event, moment), raw, where))
         self._writer.put(Batch(tuple(rows), durable))
 
     def _surroundings(self) -> Around:

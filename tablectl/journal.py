@@ -206,7 +206,7 @@ class Journal(JournalReader):
                 follows = row.sequence is None or row.sequence == sequence + 1
                 if row.row != at + 1 or not follows or (row.sequence is None) != (row.public is None):
                     raise ValueError(f"row {row.row}, event {row.sequence} cannot follow {at}, {sequence}")
-                digest, where = chained(before, row), astuple(place(row))
+                digest, where = chained(before, row), astuple(row.where or place(row))
                 values.append(
                     (*(row.row, row.sequence, row.public, row.private, row.raw, before, digest), *where)
                 )

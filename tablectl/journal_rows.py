@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,15 @@ from tablectl.events import TYPES, Event
 
 class JournalFault(Exception):
     """The journal cannot be trusted or used. The message names file, place and way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a row can be found by. Read out of its JSON, kept in index columns outside of the hash."""
+
+    type: str
+    shoe: int | None
+    round: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,8 @@ class Row:
     public: bytes | None
     private: bytes
     raw: bytes = b""
+    where: Place | None = field(default=None, compare=False)
+    """What the JSON says too (:func:`place`), from whoever made the row; None: it is read there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +51,6 @@ class Outgoing:
     sequence: int
     id: str
     body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a row can be found by. Read out of its JSON, kept in index columns outside of the hash."""
-
-    type: str
-    shoe: int | None
-    round: int | None
 
 
 def _framed(value: bytes | None) -> bytes:

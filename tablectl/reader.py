@@ -250,7 +250,7 @@ class Reader:
             at = self._clock()
             deadline = self._decoder.next_deadline()
             if deadline is not None and at.boot >= deadline:
-                self._handle(link, self._decoder.tick(at.boot), at, settling)
+                self._handle(link, b"", self._decoder.tick(at.boot), at, settling)
             # By the moment before the look: however late this thread is, bytes that were there then are old.
             if not settling.done and settling.over(looked, ready):
                 settling.done = True
@@ -266,26 +266,35 @@ class Reader:
         return _milliseconds(until - now)
 
     def _received(self, link: Link, data: bytes, at: Instant, settling: Settling) -> None:
-        self.counters = replace(self.counters, bytes=self.counters.bytes + len(data))
         if self._tap is not None:
             self._tap(data, at)
-        self._handle(link, self._decoder.feed(data, at.boot), at, settling)
+        self._handle(link, data, self._decoder.feed(data, at.boot), at, settling)
 
-    def _handle(self, link: Link, decoded: Decoded, at: Instant, settling: Settling) -> None:
+    def _handle(self, link: Link, data: bytes, decoded: Decoded, at: Instant, settling: Settling) -> None:
+        # Handed over first, counted afterwards: the card is what somebody waits for.
         for item in decoded.items:
             self._hand_over(item, at, settling.done)
-            if isinstance(item, Reject):
-                self.counters = replace(self.counters, rejects=self.counters.rejects + 1)
-                if self._noise.too_many(at.boot):
-                    text = (
-                        f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
-                    )
-                    self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", text), at, settling.done)
-                    self._log("warning", text, at.boot)
-            else:
-                self.counters = replace(self.counters, frames=self.counters.frames + 1, last_good=at.boot)
+        self._counted(len(data), decoded.items, at, settling)
         if decoded.replies:
             _guard(lambda: link.write(decoded.replies))
+
+    def _counted(self, size: int, items: tuple[Item, ...], at: Instant, settling: Settling) -> None:
+        """Count what came; tell once when it is mostly rubbish."""
+        rejects = sum(isinstance(item, Reject) for item in items)
+        frames = len(items) - rejects
+        old = self.counters
+        self.counters = Counters(
+            old.bytes + size,
+            old.frames + frames,
+            old.rejects + rejects,
+            at.boot if frames else old.last_good,
+            old.outages,
+        )
+        for _ in range(rejects):
+            if self._noise.too_many(at.boot):
+                text = f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
+                self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", text), at, settling.done)
+                self._log("warning", text, at.boot)
 
     def _hand_over(self, item: Item, at: Instant, settled: bool) -> None:
         self._deliver(Arrived(item, at) if settled else Discarded(item, at))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity, replay
 from tablectl.delivery.http import HttpDelivery
-from tablectl.journal import Journal, JournalReader, decode_row
+from tablectl.events import event_id
+from tablectl.journal import Journal, JournalReader, Outgoing, decode_row
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.plugins import load_beeper, load_driver
@@ -75,6 +77,8 @@ class Runtime:
         self._acked = 0
         self._last_result: dict[str, Any] | None = None
         self.delivery: HttpDelivery | None = None
+        self._untold: dict[str, str] = {}
+        self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
 
     # --- starting ------------------------------------------------------------------------------------
@@ -109,6 +113,7 @@ class Runtime:
 
         self.signals = Signals(self._beeper(), log=self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
+        self._event_id = partial(event_id, config.table.id, journal.epoch)
         state, remember = self._replay(journal)
         identity = Identity(config.table.id, journal.epoch, config.table.test)
         self.core = Core(
@@ -229,12 +234,16 @@ class Runtime:
 
     def _after_commit(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
         """On the service loop."""
+        fresh = []
         for batch in batches:
             for row in batch.rows:
-                if row.public is not None and b'"type":"tablectl.round.resulted.v1"' in row.public:
+                if row.sequence is None or row.public is None:
+                    continue
+                fresh.append(Outgoing(row.sequence, self._event_id(row.sequence), row.public))
+                if row.where is not None and row.where.type == "round.resulted":
                     self._last_result = json.loads(row.public)["data"]
         if self.delivery is not None:
-            self.delivery.wake(durable.state.sequence, self._clock().boot)
+            self.delivery.wake(durable.state.sequence, self._clock().boot, fresh)
 
     def _why_link(self) -> str | None:
         """Why the game server's link is not good; None when it is."""
@@ -250,7 +259,9 @@ class Runtime:
         self.writer.save_acked(sequence)
 
     def _alarm(self, code: str, text: str) -> None:
-        self.core.offer(Trouble(self._clock(), code, text))
+        """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""
+        if not self.core.offer(Trouble(self._clock(), code, text)):
+            self._untold[code] = text
 
     def _extra(self) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own state."""
@@ -292,7 +303,10 @@ class Runtime:
         return None
 
     def watch(self) -> None:
-        """Once a second: troubles that no thread of theirs can tell."""
+        """Once a second: troubles that no thread of theirs can tell, and those not told yet."""
+        untold, self._untold = self._untold, {}
+        for code, text in untold.items():
+            self._alarm(code, text)
         match self.writer.state:
             case "slow":
                 self._alarm("disk-slow", "The journal's disk is slow; no betting opens on it.")
@@ -315,10 +329,11 @@ class Runtime:
 
     def _crash(self, name: str) -> Callable[[BaseException], None]:
         def crashed(error: BaseException) -> None:
-            self.log.error("a thread ended unexpectedly", thread=name, error=repr(error))
+            # The supervisor first: whatever ended the thread may end the log as well.
             self.crashed.set()
             if self._on_crash is not None:
                 self._on_crash(name, error)
+            self.log.error("a thread ended unexpectedly", thread=name, error=repr(error))
 
         return crashed
 

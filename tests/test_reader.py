@@ -481,16 +481,12 @@ GONE = [
 
 
 @pytest.mark.parametrize("fault", GONE, ids=repr)
-@pytest.mark.parametrize("call", ["in_waiting", "read"])
 def test_unplugged_in_any_way_is_one_lost_and_comes_back(
-    call: str, fault: BaseException, mocker: MockerFixture, pty: Pty
+    fault: BaseException, mocker: MockerFixture, pty: Pty
 ) -> None:
     before = descriptors()
     rig = Rig(bee_tek.DRIVER, str(pty.link)).started()
-    kind: dict[str, Any] = {"side_effect": fault}
-    if call == "in_waiting":
-        kind["new_callable"] = mocker.PropertyMock
-    mocker.patch.object(serial.Serial, call, **kind)
+    mocker.patch("tablectl_drivers.links_serial.os.read", side_effect=fault)
     mocker.patch.object(serial.Serial, "close", autospec=True, side_effect=_close_and(fault))
     pty.say(b"[")
     assert isinstance(rig.next(), ScannerLost)

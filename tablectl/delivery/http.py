@@ -37,6 +37,8 @@ BATCH_BYTES = 512 << 10
 """A batch is cut before it grows over this; one event always goes."""
 LOOK = 0.25
 CLOCKS_APART = 60
+FRESH = 100
+"""Events kept at hand as they were committed; older ones are read from the journal."""
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +82,7 @@ class HttpDelivery:
         self._jitter = jitter
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
+        self._fresh: dict[int, Outgoing] = {}
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
@@ -89,8 +92,14 @@ class HttpDelivery:
         """The state, for ``delivery status``; None before :meth:`run` has read the journal."""
         return self._outbox
 
-    def wake(self, head: int, boot: int) -> None:
-        """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop."""
+    def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
+        """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.
+
+        ``fresh``: those just committed, so that in the common case they need not be read back.
+        """
+        self._fresh.update((one.sequence, one) for one in fresh)
+        while len(self._fresh) > FRESH:
+            del self._fresh[next(iter(self._fresh))]
         if self._outbox is None:
             self._early.append((head, boot))
         else:
@@ -169,7 +178,10 @@ class HttpDelivery:
             self._report(at, before, self._outbox)
 
     async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
-        found = await aside(reader.bodies, action.first, action.count)
+        wanted = range(action.first, action.first + action.count)
+        found = [self._fresh[sequence] for sequence in wanted if sequence in self._fresh]
+        if len(found) != action.count:
+            found = await aside(reader.bodies, action.first, action.count)
         if [one.sequence for one in found] != list(
             range(action.first, action.first + len(found))
         ) or not found:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import serial
@@ -217,8 +216,7 @@ def test_the_cable_pulled_from_a_real_port(pty: tuple[int, str]) -> None:
     link = open_link(path, {}, defaults=DEFAULTS)
     os.close(master)
     assert select.select([link.fileno()], [], [], 2)[0]
-    with pytest.raises(LinkFault, match="scanner lost"):
-        link.read()
+    assert link.read() == b""  # ready, and nothing there: the reader believes it a few times at most
     with pytest.raises(LinkFault, match="scanner lost"):
         link.write(b"x")
     link.close()
@@ -226,19 +224,18 @@ def test_the_cable_pulled_from_a_real_port(pty: tuple[int, str]) -> None:
 
 
 @pytest.mark.parametrize("fault", GONE, ids=repr)
-@pytest.mark.parametrize("call", ["in_waiting", "read", "write", "fileno", "close"])
+@pytest.mark.parametrize("call", ["read", "write", "fileno", "close"])
 def test_unplugged_in_any_way_at_any_call_is_lost(
     call: str, fault: BaseException, mocker: MockerFixture, pty: tuple[int, str]
 ) -> None:
     before = descriptors()
     link = open_link(pty[1], {}, defaults=DEFAULTS)
     fd = link.fileno()
-    kind: dict[str, Any] = {"side_effect": fault}
-    if call == "in_waiting":
-        kind["new_callable"] = mocker.PropertyMock
-    mocker.patch.object(serial.Serial, call, **kind)
+    if call == "read":
+        mocker.patch("tablectl_drivers.links_serial.os.read", side_effect=fault)
+    else:
+        mocker.patch.object(serial.Serial, call, side_effect=fault)
     tries: dict[str, Callable[[], object]] = {
-        "in_waiting": link.read,
         "read": link.read,
         "write": lambda: link.write(b"x"),
         "fileno": link.fileno,

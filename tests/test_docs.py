@@ -1,0 +1,182 @@
+"""The documents tell the truth: holds, alerts, commands and links in them are the program's own."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from tablectl.cli.root import cli
+from tablectl.table import HOLDS, WAYS
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+OPERATOR = (ROOT / "docs" / "operator.md").read_text()
+INTEGRATION = (ROOT / "docs" / "integration.md").read_text()
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+# --- holds and alerts -----------------------------------------------------------------------------------
+
+
+def sections() -> dict[str, str]:
+    """The text of each ``### `code` `` section of the operator's guide."""
+    parts = re.split(r"^### `([a-z0-9-]+)`$|^## .*$", OPERATOR, flags=re.MULTILINE)
+    return {parts[i]: parts[i + 1] for i in range(1, len(parts), 2) if parts[i]}
+
+
+def test_every_hold_and_no_other_has_its_section() -> None:
+    assert set(sections()) == set(HOLDS)
+
+
+@pytest.mark.parametrize("code", HOLDS)
+def test_a_hold_is_told_in_the_words_of_the_screen_with_all_its_ways_out(code: str) -> None:
+    text = " ".join(sections()[code].split())
+    assert HOLDS[code].means.split(".")[0] in text
+    for part in ("*You see:*", "*What happened:*", "*Do:*"):
+        assert part in text
+    for way in HOLDS[code].ways:
+        assert f"`{typed(way)}`" in text, f"{way} is not told"
+
+
+def typed(way: str) -> str:
+    """How a way out is typed: ``release burn``, ``void``."""
+    return WAYS[way].partition(":")[0].removesuffix(" N")
+
+
+def test_every_way_out_is_in_the_table_of_them() -> None:
+    for way in WAYS:
+        assert f"\n| `{typed(way)}` |" in OPERATOR
+
+
+def alerts_raised() -> set[str]:
+    """Every constant name that the program gives to an alert."""
+    found = set()
+    for path in (ROOT / "tablectl").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call):
+                continue
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            if name in ("alert", "_alarm", "Trouble"):
+                found |= {
+                    argument.value
+                    for argument in call.args
+                    if isinstance(argument, ast.Constant)
+                    and isinstance(argument.value, str)
+                    and re.fullmatch("[a-z]+(-[a-z]+)*", argument.value)
+                }
+    return found
+
+
+def test_every_alert_and_no_other_has_its_line() -> None:
+    raised = alerts_raised()
+    assert {"unshuffled", "disk-slow", "delivery-halted", "scanner-gap"} <= raised
+    table = OPERATOR.partition("\n## Alerts\n")[2]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, flags=re.MULTILINE)) == raised
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Every ``tablectl …`` in code: inline, or a line of a block."""
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    inline = re.findall(r"`([^`\n]+(?:\n[^`\n]+)?)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    for code in [*(line for block in blocks for line in block.splitlines()), *inline]:
+        match = re.match(r"(?:[A-Z_]+=\S+ )?(tablectl(?: .*)?)$", " ".join(code.split()))
+        if match and match[1] != "tablectl":
+            yield match[1]
+
+
+def resolve(line: str) -> None:
+    """Walk down to the command that ``line`` names and see that it has the options. AssertionError if not."""
+    words = [word for word in shlex.split(line, comments=True)[1:] if word != "…"]
+    command: click.Command = cli
+    context = click.Context(cli)
+    while words:
+        if words[0].startswith("--"):
+            option = next((p for p in command.params if words[0] in p.opts), None)
+            assert option is not None, f"{line}: {command.name} has no {words[0]}"
+            takes = isinstance(option, click.Option) and not option.is_flag
+            words = words[2:] if takes else words[1:]
+        elif isinstance(command, click.Group):
+            _, found, words = command.resolve_command(context, words)
+            assert found is not None, f"{line}: no such command"
+            command = found
+        else:
+            assert any(isinstance(p, click.Argument) for p in command.params), f"{line}: takes no argument"
+            words = words[1:]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_commands_exist(document: Path) -> None:
+    for line in commands_in(document.read_text()):
+        try:
+            resolve(line)
+        except click.UsageError as error:
+            pytest.fail(f"{line}: {error.format_message()}")
+
+
+def test_commands_are_found_at_all() -> None:
+    lines = list(commands_in((ROOT / "README.md").read_text()))
+    assert len(lines) > 25
+    assert "tablectl check --config /etc/tablectl/T07.toml" in lines
+
+
+@pytest.mark.parametrize(
+    "line", ["tablectl dance", "tablectl bets dance", "tablectl open --dance", "tablectl open 3"]
+)
+def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
+    with pytest.raises((click.UsageError, AssertionError)):
+        resolve(line)
+
+
+def test_make_targets_exist() -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    named = {
+        word for path in DOCUMENTS for word in re.findall(r"\bmake ([a-z]+)\b(?=[`\s])", path.read_text())
+    }
+    assert {"demo", "test", "soak", "bench"} <= named & set(targets)
+
+
+# --- events and links ---------------------------------------------------------------------------------------
+
+
+def test_the_integrators_guide_names_every_public_event() -> None:
+    from tablectl.events import PUBLIC_TYPES
+
+    missing = [name for name in PUBLIC_TYPES if f"`{name}`" not in INTEGRATION]
+    assert not missing
+
+
+def test_the_events_shown_are_ones_the_reference_server_takes() -> None:
+    from tablectl.gameserver.messages import read
+
+    shown = re.findall(r"^```json\n(.*?)\n```", INTEGRATION, flags=re.MULTILINE | re.DOTALL)
+    assert len(shown) >= 4
+    for text in shown:
+        (message,) = read(text.encode(), batch=False)
+        assert message.type.startswith("tablectl.")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_no_relative_link_is_dead(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
+        if "://" not in target:
+            assert (document.parent / target).exists(), f"{name_of(document)}: {target}"
+
+
+def test_the_files_of_the_cards_journey_exist() -> None:
+    readme = (ROOT / "README.md").read_text()
+    paths = re.findall(r"`((?:tablectl|drivers|config|tests|docs|systemd)/[^`\s]*)`", readme)
+    assert len(paths) > 15
+    for path in paths:
+        assert list(ROOT.glob(path.rstrip("/"))), path
