@@ -37,6 +37,8 @@ LINK_WAIT = 2.0
 ANSWER_WAIT = 10.0
 NEWER_WAIT = 5.0
 """How long (s) ``/v1/state?newer=ROW`` waits for a newer row before it answers all the same."""
+PING = 15.0
+"""How often (s) an idle event stream says that it is there."""
 STALLED = 10.0
 """A client that takes no byte for so long (s) is cut off."""
 
@@ -217,21 +219,28 @@ class Api:
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
         await response.prepare(request)
-        # A client that went away or stopped reading is cut off; it resumes by sequence.
-        with contextlib.suppress(ConnectionError, TimeoutError):
-            while True:
-                changed = self._published.changed
-                page = await asyncio.to_thread(self._reader.bodies, at + 1, 100)
-                for event in page:
-                    chunk = b"id: %d\ndata: %s\n\n" % (event.sequence, event.body)
-                    await asyncio.wait_for(response.write(chunk), STALLED)
-                    at = event.sequence
-                if not page:
-                    try:
-                        await asyncio.wait_for(changed.wait(), 15)
-                    except TimeoutError:
-                        await asyncio.wait_for(response.write(b": ping\n\n"), STALLED)
+        try:
+            await self._follow(response, at)
+        except (ConnectionError, TimeoutError):
+            # It went away or stopped reading, and resumes by sequence. What waits for it is dropped.
+            if request.transport is not None:
+                request.transport.abort()
         return response
+
+    async def _follow(self, response: web.StreamResponse, at: int) -> None:
+        """Write what is committed behind event ``at``, for ever."""
+        while True:
+            changed = self._published.changed
+            page = await asyncio.to_thread(self._reader.bodies, at + 1, 100)
+            for event in page:
+                chunk = b"id: %d\ndata: %s\n\n" % (event.sequence, event.body)
+                await asyncio.wait_for(response.write(chunk), STALLED)
+                at = event.sequence
+            if not page:
+                try:
+                    await asyncio.wait_for(changed.wait(), PING)
+                except TimeoutError:
+                    await asyncio.wait_for(response.write(b": ping\n\n"), STALLED)
 
     # --- commands --------------------------------------------------------------------------------------
 
@@ -308,7 +317,8 @@ class Api:
             }
             return web.json_response(response, status=403)
         good = await asyncio.to_thread(self._pit_bosses.verify, person, pin)
-        self._core.offer(Record(PinAttempted(person=person, good=good, uid=uid), moment))
+        if not self._core.offer(Record(PinAttempted(person=person, good=good, uid=uid), moment)):
+            return _error(503, "the controller is busy; try again")
         if good:
             self._attempts = self._attempts.succeeded(person)
             return None
@@ -316,6 +326,9 @@ class Api:
         return _error(403, "wrong name or PIN")
 
     async def _wait_for_link(self) -> None:
+        rules = self._published.state.rules
+        if rules is None or not rules.betting.link_required:
+            return
         until = self._clock().boot + int(LINK_WAIT * SECOND)
         while not self._facts.link_good() and self._clock().boot < until:
             await asyncio.sleep(0.05)

@@ -6,7 +6,7 @@ counts 0 like a king, but never pairs with one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 RANKS = "A23456789TJQK"
@@ -14,6 +14,7 @@ SUITS = "SHDC"
 DECK_SIZE = 52
 
 _POINTS = {rank: min(i, 10) % 10 for i, rank in enumerate(RANKS, start=1)}
+_SUIT_PLACE = {suit: i * len(RANKS) for i, suit in enumerate(SUITS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +23,16 @@ class Card:
 
     rank: str
     suit: str
+    points: int = field(init=False, repr=False, compare=False)
+    """Point value, 0 to 9: ace 1, two to nine at face value, ten and pictures 0."""
+    number: int = field(init=False, repr=False, compare=False)
+    """Place in a factory-ordered deck, 0 to 51."""
 
-    @property
-    def points(self) -> int:
-        """Point value, 0 to 9: ace 1, two to nine at face value, ten and pictures 0."""
-        return _POINTS[self.rank]
-
-    @property
-    def number(self) -> int:
-        """Place in a factory-ordered deck, 0 to 51."""
-        return _NUMBER[self]
+    def __post_init__(self) -> None:
+        if self.rank not in _POINTS or self.suit not in _SUIT_PLACE:
+            raise ValueError(f"{self.rank!r} of {self.suit!r} is not a card")
+        object.__setattr__(self, "points", _POINTS[self.rank])
+        object.__setattr__(self, "number", _SUIT_PLACE[self.suit] + RANKS.index(self.rank))
 
     def __str__(self) -> str:
         return self.rank + self.suit
@@ -53,7 +54,6 @@ class Card:
 DECK: tuple[Card, ...] = tuple(Card(rank, suit) for suit in SUITS for rank in RANKS)
 """The 52 cards in factory order."""
 
-_NUMBER = {card: i for i, card in enumerate(DECK)}
 _BY_NAME = {str(card): card for card in DECK}
 
 
@@ -77,7 +77,7 @@ class Position(StrEnum):
     @property
     def side(self) -> Side:
         """The hand this position belongs to."""
-        return Side.PLAYER if self.value[0] == "P" else Side.BANKER
+        return Side.PLAYER if self._value_[0] == "P" else Side.BANKER
 
 
 class Outcome(StrEnum):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import time
+from typing import TextIO, cast
 
 import structlog
 
@@ -14,6 +16,7 @@ from tablectl.config import Config
 from tablectl.journal import JournalFault
 from tablectl.lock import TableLocked
 from tablectl.notify import notify
+from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime, journal_folder
 
@@ -22,13 +25,26 @@ EXIT_OF_THREAD = {"core": 70, "journal": 71, "reader": 72, "service": 73}
 """Exit codes of a process that ended because a thread did."""
 
 
+class _Stderr:
+    """Standard error, which may be closed, full or gone: a line of log is never worth a table."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            return sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
+
+
 def setup_logging(format_: str, level: str) -> None:
     """Structured logs on stderr, as JSON lines or for a console. Control characters are escaped."""
     renderer: structlog.typing.Processor
     if format_ == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr is not None and sys.stderr.isatty())
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -37,7 +53,7 @@ def setup_logging(format_: str, level: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, _Stderr())),
     )
 
 
@@ -67,10 +83,10 @@ def run(config: Config) -> int:
     try:
         journal_folder(config.journal_path)
         runtime.start()
-    except (ConfigError, JournalFault, TableLocked, OSError) as fault:
+    except (ConfigError, PluginError, JournalFault, TableLocked, OSError) as fault:
         log.error("the table cannot start", reason=str(fault))
         print(f"tablectl: {fault}", file=sys.stderr)  # noqa: T201 for the person at the terminal
-        return CONFIG_ERROR if isinstance(fault, ConfigError | JournalFault) else 1
+        return CONFIG_ERROR if isinstance(fault, ConfigError | PluginError | JournalFault) else 1
     notify("READY=1\nSTATUS=table " + config.table.id + " is up")
     while not wanted.wait(1.0):
         runtime.watch()

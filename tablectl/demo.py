@@ -67,7 +67,7 @@ def write_config(
     profile = tomllib.loads((config_dir() / "rules" / f"{rules}.toml").read_text())
     betting = profile.setdefault("betting", {})
     betting["seconds"] = WINDOW / speed
-    betting["pip_every"] = 1.0 / speed
+    betting["pip_every"] = max(0.01, 1.0 / speed)
     for section, values in (overrides or {}).items():
         profile.setdefault(section, {}).update(values)
     profile["name"] = f"{rules}-demo"

@@ -39,6 +39,8 @@ def explain(path: Path, error: ValidationError) -> str:
         text = fault["msg"].removeprefix("Value error, ")
         if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             text = "unknown key; remove it or correct its spelling"
+        elif key and text.startswith(f"{key}."):
+            key = ""  # the text names the whole path itself
         lines.append(f"{path}: {key + ': ' if key else ''}{text}")
     return "\n".join(lines)
 

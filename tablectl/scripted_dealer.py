@@ -85,6 +85,7 @@ class ScriptedDealer:
         self._loaded_for: int | None = None
         self._round: str = ""
         self._pressed: str = ""
+        self._cut_out = False  # the cutting card came out of the shoe in play
 
     def play(self, shoes: int) -> None:
         """Until so many shoes have ended. Raises :class:`TimeoutError` when the table does not move."""
@@ -113,6 +114,10 @@ class ScriptedDealer:
             return
         if not state["scanner"]["up"]:
             self._wait(state)
+            return
+        if self._cut_out and state["shoe"] and not state["shoe"]["cut"]:
+            # Neither the shoe's report nor the dealer's own got through: it lies there for all to see.
+            self._command("cut-card")
             return
         match state["phase"]:
             case "closed":
@@ -159,6 +164,7 @@ class ScriptedDealer:
         cards = list(DECK * 8)
         self._random.shuffle(cards)
         self._shoe.load(cards, (self._cut_at,) if self._cut_at else ())
+        self._cut_out = False
         self._shoe.standby()
         self._shoe.flush()
         accepted = self._command("shoe new")
@@ -181,7 +187,9 @@ class ScriptedDealer:
         card = self._draw(state)
         if card is not None:
             self._table.append(card)
-            self._wait_until_seen(state)
+            if not self._wait_until_seen(state):
+                # This shoe cannot scan it again, and the next card must not take its place.
+                self._command("hold", {"text": "a card was not read"})
 
     def _draw(self, state: dict[str, Any], *, burn: bool = False) -> Card | None:
         """Draw a card; a cutting card that comes instead is announced, and the next one drawn."""
@@ -189,6 +197,7 @@ class ScriptedDealer:
             time.sleep(self._pause)
         drawn = self._shoe.draw(burn=burn)
         if drawn is not None and drawn.cutting_card:
+            self._cut_out = True
             if self._announces_cut:
                 self._command("cut-card")
             drawn = self._shoe.draw(burn=burn)
@@ -200,8 +209,8 @@ class ScriptedDealer:
             self._wait_until_seen(state)
         return drawn.card
 
-    def _wait_until_seen(self, state: dict[str, Any]) -> None:
-        """The controller has taken the card, or holds the table; else it was not read."""
+    def _wait_until_seen(self, state: dict[str, Any]) -> bool:
+        """Whether the controller has taken the card, or holds the table; else it was not read."""
         out = state["shoe"]["out"] if state["shoe"] else 0
         until = time.monotonic() + min(2.0, self._patience)
         row = state["row"]
@@ -209,7 +218,10 @@ class ScriptedDealer:
             now = self._console.state(newer=row)
             row = now["row"]
             if now["shoe"] is None or now["shoe"]["out"] > out or now["holds"]:
-                return
+                return True
+            if now["unread"] > state["unread"]:
+                return False
+        return self._stop()
 
     def _finish(self, state: dict[str, Any]) -> None:
         if self._presses_result and self._pressed != state["where"] and not state["step_lost"]:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,6 +125,8 @@ class Service:
             self.loop.close()
 
     async def _main(self) -> None:
+        # Few: PIN checks and reads of the journal share them, and a unit bounds its threads.
+        self.loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="aside"))
         try:
             for setup in self._setups:
                 await setup()
@@ -142,6 +145,12 @@ class Service:
             for close in reversed(self._closes):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(close(), 1.0)
+            # A client that follows events is no reason to stay.
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left, timeout=0.5)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.loop.shutdown_default_executor(), 1.0)
 

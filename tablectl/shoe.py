@@ -6,16 +6,19 @@ when that cannot be (:meth:`Shoe.problem`) or does not look shuffled (:meth:`Sho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
-from tablectl.cards import DECK, Card
+from tablectl.cards import DECK, RANKS, Card
+from tablectl.frozen import replace
 
-_RUN_IN_ORDER = 6
-_RUN_OF_RANK = 6
-_RUN_OF_SUIT = 16
-_REPEATED = 6
+_RUN_IN_ORDER = _REPEATED = 6
+_RUN_OF_RANK = 7
+_RUN_OF_SUIT = 13
 """Lengths at which a shuffled eight-deck shoe shows such a pattern less than once in 10,000 shoes."""
+
+_UNKNOWN = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,11 @@ class Cut:
     by_command: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see tablectl.frozen
 class Shoe:
     """One shoe in play. ``drawn``: every face out of it in order, None where unread or uncounted.
 
+    ``order``: the same as deck numbers in bytes (255 for None), so that patterns are found fast.
     ``rounds``: the last round number given. ``last_round``: the number of the last hand, once the
     cutting card is out. ``announced``: whether "last hand" was called.
     """
@@ -44,6 +48,7 @@ class Shoe:
     cut: Cut | None = None
     last_round: int | None = None
     announced: bool = False
+    order: bytes = b""
 
     @property
     def size(self) -> int:
@@ -62,11 +67,12 @@ class Shoe:
 
     def take(self, card: Card | None) -> Shoe:
         """The shoe after one more card left it; ``None``: its face is not known."""
-        counts = self.counts
+        counts, number = self.counts, _UNKNOWN
         if card is not None:
-            i = card.number
-            counts = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
-        return replace(self, drawn=(*self.drawn, card), counts=counts)
+            number = card.number
+            counts = (*counts[:number], counts[number] + 1, *counts[number + 1 :])
+        order = self.order + number.to_bytes(1, "big")
+        return replace(self, drawn=(*self.drawn, card), counts=counts, order=order)
 
     def problem(self, card: Card | None) -> str | None:
         """Why drawing ``card`` next cannot be, in words, or None."""
@@ -77,35 +83,34 @@ class Shoe:
         return None
 
     def unshuffled(self) -> str | None:
-        """Why the latest cards do not look shuffled, or None."""
-        tail = self.drawn[-_RUN_OF_SUIT:]
-        if None in tail[-_RUN_IN_ORDER:] or len(tail) < _RUN_IN_ORDER:
+        """Why the latest cards do not look shuffled, or None. Names no face: burn cards are secret."""
+        order = self.order
+        last = order[-_RUN_IN_ORDER:]
+        if len(last) < _RUN_IN_ORDER or _UNKNOWN in last:
             return None
-        known = [card for card in tail if card is not None]
-        last = known[-_RUN_IN_ORDER:]
-        steps = {(b.number - a.number) % len(DECK) for a, b in pairwise(last)}
-        if steps in ({1}, {len(DECK) - 1}):
-            return f"{_RUN_IN_ORDER} cards in factory order ({' '.join(map(str, last))})"
-        if len({card.rank for card in known[-_RUN_OF_RANK:]}) == 1:
-            return f"{_RUN_OF_RANK} cards of one rank in a row ({last[-1].rank})"
-        if len(known) == _RUN_OF_SUIT and len({card.suit for card in known}) == 1:
-            return f"{_RUN_OF_SUIT} cards of one suit in a row ({last[-1].suit})"
-        if self._repeats(tuple(last)):
-            return f"a sequence came a second time ({' '.join(map(str, last))})"
+        step = (last[1] - last[0]) % len(DECK)
+        if step in (1, len(DECK) - 1) and all((b - a) % len(DECK) == step for a, b in pairwise(last)):
+            return f"{_RUN_IN_ORDER} cards in factory order"
+        if order.find(last, 0, -1) >= 0:
+            return f"a sequence of {_REPEATED} cards came a second time"
+        if _run(order, _RUN_OF_RANK, lambda number: number % len(RANKS)):
+            return f"{_RUN_OF_RANK} cards of one rank in a row"
+        if _run(order, _RUN_OF_SUIT, lambda number: number // len(RANKS)):
+            return f"{_RUN_OF_SUIT} cards of one suit in a row"
         return None
-
-    def _repeats(self, last: tuple[Card, ...]) -> bool:
-        earlier = self.drawn[:-1]
-        # Looked up from the newest card: few places match it, so the scan stays cheap.
-        final = last[-1]
-        for end in range(_REPEATED - 1, len(earlier)):
-            if earlier[end] is final and earlier[end - _REPEATED + 1 : end + 1] == last:
-                return True
-        return False
 
     def excess(self) -> tuple[str, ...]:
         """Faces drawn more often than the shoe holds them, by name."""
         return tuple(str(card) for card in DECK for _ in range(max(0, self.counts[card.number] - self.decks)))
+
+
+def _run(order: bytes, length: int, trait: Callable[[int], int]) -> bool:
+    """Whether the latest ``length`` cards are known and share a trait."""
+    run = order[-length:]
+    shared = trait(run[-1])
+    if trait(run[-2]) != shared:  # nearly always: the rest is not looked at
+        return False
+    return len(run) == length and _UNKNOWN not in run and all(trait(number) == shared for number in run)
 
 
 def full_shoe(decks: int) -> tuple[Card, ...]:

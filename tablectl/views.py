@@ -43,6 +43,7 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
         "burns_due": state.burns_due,
         "burn_reason": state.burn_reason if state.burns_due else None,
         "step_lost": state.step_lost,
+        "unread": state.unread,
         "alerts": [{"alert": alert, "message": message} for alert, message in state.alerts],
         "version": state.version,
         "row": state.row,

@@ -14,6 +14,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.table import dealer, dealing, device, pit_boss
 from tablectl.table.holds import offered
 from tablectl.table.inputs import (
+    COMMANDS,
     ROUND_CHANGING,
     SUPERVISED,
     Around,
@@ -159,6 +160,8 @@ def _default_refusal(turn: Turn, command: Command) -> str:
 
 def _check_sender(turn: Turn, command: Command) -> None:
     """Authority, and that the sender saw what is so."""
+    if command.kind not in COMMANDS:
+        raise Refused("this is no command")
     if command.kind in SUPERVISED:
         if not command.supervisor or not command.person:
             raise Refused("only a pit boss does this; give a name and PIN")

@@ -112,7 +112,7 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
         NO_SHOE: Move("shoe_new", (BURNING, IDLE)),
         SHUFFLE_DUE: Move("shoe_new", (BURNING, IDLE)),
     },
-    Kind.BURN_DONE: {BURNING: Move("burn_done", (BURNING, IDLE))},
+    Kind.BURN_DONE: {BURNING: Move("burn_done", (IDLE,))},
     Kind.BETS_OPEN: {IDLE: Move("bets_open", (BETTING,))},
     Kind.BETS_CLOSE: {BETTING: Move("bets_close", (NO_MORE_BETS,))},
     Kind.CUT_CARD: _stay("cut_card", *_SHOE),

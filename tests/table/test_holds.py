@@ -1,0 +1,492 @@
+"""Every hold: how it comes, what it offers, that each way offered works and every other is refused.
+
+A card kept under a hold is counted once, whatever way is taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from tablectl import events as ev
+from tablectl.cards import Outcome
+from tablectl.scanner import DeviceKind
+from tablectl.table import HOLDS, WAYS, Command, Expect, Kind, Phase, Started, offered
+from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
+from tests.table.test_transitions import WAY_TO
+
+Way = Callable[[], Play]
+
+
+def early() -> Play:
+    play = Play()
+    play.betting()
+    play.scan("8S")
+    return play
+
+
+def early_closed() -> Play:
+    play = early()
+    play.wait(20)
+    return play
+
+
+def early_unread() -> Play:
+    play = Play()
+    play.betting()
+    play.scan(None)
+    play.wait(20)
+    return play
+
+
+def card_idle() -> Play:
+    play = Play()
+    play.no_more_bets()
+    play.do(Kind.VOID)
+    play.scan("8S")
+    return play
+
+
+def burn_over() -> Play:
+    play = Play()
+    play.idle()
+    play.scan("8S")
+    return play
+
+
+def burn_wrong() -> Play:
+    play = Play(house(burn={"scanned": False}))
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.do(Kind.BURN_DONE, count="5")
+    return play
+
+
+def unread_twice() -> Play:
+    play = Play()
+    play.no_more_bets()
+    play.scan("9S")
+    play.scan(None)
+    play.scan(None)
+    return play
+
+
+def unread_and_kept() -> Play:
+    play = unread_twice()
+    play.scan("2H")
+    return play
+
+
+def unread_burn() -> Play:
+    play = Play()
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.scan(None)
+    play.wait(30)
+    return play
+
+
+def conflict() -> Play:
+    play = Play(house(), ANGEL_EYE)
+    play.no_more_bets()
+    play.deal_labelled("P1=9S P2=2H")
+    return play
+
+
+def burn_conflict() -> Play:
+    play = Play(house(), ANGEL_EYE)
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.deal_labelled("P1=9S")
+    return play
+
+
+def overdraw_idle() -> Play:
+    play = Play()
+    play.round(NATURAL)
+    play.scan("8S")
+    return play
+
+
+def overdraw_complete() -> Play:
+    play = Play(house(dealing={"confirm": "dealer"}))
+    play.round(NATURAL)
+    play.deal("8S 8H")
+    return play
+
+
+def overdraw_said_by_shoe() -> Play:
+    play = Play(house(), ANGEL_EYE)
+    play.no_more_bets()
+    play.deal_labelled("P1=9S B1=2H")
+    play.device(DeviceKind.ERROR, number=2, text="overdraw")
+    return play
+
+
+def disagrees() -> Play:
+    rules = house()
+    rules = dataclasses.replace(rules, dealing=dataclasses.replace(rules.dealing, confirm="shoe"))
+    play = Play(rules, ANGEL_EYE)
+    play.no_more_bets()
+    play.deal_labelled("P1=9S B1=2H P2=KD B2=3C")
+    play.verdict(Outcome.BANKER)
+    return play
+
+
+def announced() -> Play:
+    play = Play(house(dealing={"confirm": "dealer"}))
+    play.round(NATURAL)
+    play.do(Kind.CONFIRM, outcome="tie")
+    return play
+
+
+def empty() -> Play:
+    play = Play(house(shoe={"cutting_card": 400}))
+    play.no_more_bets()
+    play.deal("9S 2H")
+    play.device(DeviceKind.CUT_CARD)
+    play.device(DeviceKind.CUT_CARD)
+    return play
+
+
+def integrity() -> Play:
+    play = Play()
+    play.idle("8S 8S 2H 8S 8S 8S")
+    play.round("8S 3D 8S 4C")
+    play.no_more_bets()
+    play.deal("8S 8S")
+    return play
+
+
+def integrity_idle() -> Play:
+    play = Play()
+    play.idle("8S 8S 2H 8S 8S 8S")
+    play.round("8S 3D 8S 4C")
+    play.do(Kind.BURN, count="2")
+    play.deal("8S 8S")
+    return play
+
+
+def in_hand() -> Play:
+    play = Play()
+    play.no_more_bets()
+    play.deal("9S 2H")
+    return play
+
+
+def lost() -> Play:
+    play = in_hand()
+    play.lose()
+    return play
+
+
+def lost_and_back() -> Play:
+    play = lost()
+    play.restore()
+    return play
+
+
+def lost_back_and_kept() -> Play:
+    play = lost_and_back()
+    play.scan("KD")
+    return play
+
+
+def shoe_restarted() -> Play:
+    play = in_hand()
+    play.device(DeviceKind.STARTED)
+    return play
+
+
+def shoe_error() -> Play:
+    play = in_hand()
+    play.device(DeviceKind.ERROR, number=4, text="reverse run at exit")
+    return play
+
+
+def restart() -> Play:
+    play = in_hand()
+    play.give(Started(play.now(), "1"))
+    play.restore()
+    return play
+
+
+def restart_in_burn() -> Play:
+    play = Play()
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.scan("2S")
+    play.give(Started(play.now(), "1"))
+    play.restore()
+    return play
+
+
+def called() -> Play:
+    play = in_hand()
+    play.do(Kind.HOLD, text="a player disputes")
+    return play
+
+
+def called_and_kept() -> Play:
+    play = called()
+    play.deal("KD 3C")
+    return play
+
+
+def called_and_one_too_many() -> Play:
+    play = called()
+    play.deal("KD 3C 7H")
+    return play
+
+
+def called_closed() -> Play:
+    play = Play()
+    play.do(Kind.HOLD)
+    return play
+
+
+END = "shoe end"
+CASES: dict[str, tuple[Way, list[str], list[str]]] = {
+    # name: how it comes, the codes, the ways out that are offered
+    "early, betting open": (early, ["card-early"], ["burn", "void", END]),
+    "early, betting closed": (early_closed, ["card-early"], ["as-p1", "accept", "burn", "void", END]),
+    "early and unread": (early_unread, ["card-early"], ["burn", "void", END]),
+    "idle": (card_idle, ["card-idle"], ["burn", END]),
+    "burn over": (burn_over, ["burn-over"], ["burn", END]),
+    "burn wrong": (burn_wrong, ["burn-wrong"], ["keep", END]),
+    "unread twice": (unread_twice, ["card-unreadable"], ["rescan", "void", END]),
+    "unread, one kept": (unread_and_kept, ["card-unreadable"], ["accept", "burn", "void", END]),
+    "unread burn": (unread_burn, ["card-unreadable"], ["rescan", END]),
+    "conflict": (conflict, ["card-conflict"], ["accept", "burn", "void", END]),
+    "conflict in a burn": (burn_conflict, ["card-conflict"], ["keep", END]),
+    "overdraw after the result": (overdraw_idle, ["overdraw"], ["burn", END]),
+    "two overdrawn": (overdraw_complete, ["overdraw"], ["burn", "void", END]),
+    "overdraw by the shoe's word": (overdraw_said_by_shoe, ["overdraw"], ["burn", "void", END]),
+    "shoe disagrees": (disagrees, ["shoe-disagrees"], ["keep", "void", END]),
+    "announced otherwise": (announced, ["announce-differs"], ["keep", "void", END]),
+    "empty": (empty, ["shoe-empty"], ["void", END]),
+    "ninth copy": (integrity, ["integrity"], ["void", END]),
+    "ninth copy in a burn": (integrity_idle, ["integrity"], [END]),
+    "scanner lost": (lost, ["device-lost"], ["void", END]),
+    "scanner back": (lost_and_back, ["device-lost"], ["cards-confirmed", "void", END]),
+    "scanner back, one kept": (lost_back_and_kept, ["device-lost"], ["accept", "burn", "void", END]),
+    "shoe restarted": (shoe_restarted, ["shoe-restarted"], ["cards-confirmed", "void", END]),
+    "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", "void", END]),
+    "restart": (restart, ["restart"], ["cards-confirmed", "void", END]),
+    "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", END]),
+    "called": (called, ["called"], ["resume", "void", END]),
+    "called, two kept": (called_and_kept, ["called"], ["accept", "burn", "void", END]),
+    "called, three kept": (called_and_one_too_many, ["called"], ["accept", "burn", "void", END]),
+    "called, closed": (called_closed, ["called"], ["resume"]),
+}
+
+
+def in_order(ways: list[str]) -> tuple[str, ...]:
+    return tuple(way for way in WAYS if way in ways)
+
+
+def test_every_code_is_entered_but_the_journals() -> None:
+    entered = {code for _, codes, _ in CASES.values() for code in codes}
+    # "journal" is put on by whoever owns the journal; see HOLDS.
+    assert entered == set(HOLDS) - {"journal"}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_the_hold_and_the_ways_offered(name: str) -> None:
+    way, codes, ways = CASES[name]
+    play = way()
+    assert play.codes == codes
+    assert offered(play.state) == in_order(ways)
+    held = play.of(ev.TableHeld)[-1]
+    assert held.codes == tuple(codes) and HOLDS[codes[-1]].means in held.message
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_what_is_not_offered_is_refused(name: str) -> None:
+    way, _, ways = CASES[name]
+    play = way()
+    for action in [*WAYS, "", "nonsense", "void ", "KEEP"]:
+        if action in ways and action not in ("void", END, "burn done"):
+            continue
+        answer = play.refused(Kind.RELEASE, action=action)
+        assert "is no way out now" in answer
+    if "void" not in ways:
+        assert "on hold" in play.refused(Kind.VOID)
+    if END not in ways:
+        assert "on hold" in play.refused(Kind.SHOE_END)
+
+
+@pytest.mark.parametrize(
+    ("name", "action"), [(name, way) for name, (_, _, ways) in CASES.items() for way in ways]
+)
+def test_every_way_offered_works_and_counts_each_card_once(name: str, action: str) -> None:
+    play = CASES[name][0]()
+    before, kept = play.state, len(play.state.loose)
+    out = play.out if before.shoe else None
+    burned = len(play.of(ev.CardBurned))
+    dealt = len(play.of(ev.CardDealt))
+    match action:
+        case "void":
+            play.do(Kind.VOID)
+        case "shoe end":
+            play.do(Kind.SHOE_END)
+        case _:
+            play.release(action)
+    if play.state.shoe is not None:
+        assert play.out == out, "every card was counted when it was drawn"
+    else:
+        ended = play.of(ev.ShoeEnded)
+        assert not ended or ended[-1].dealt + len(ended[-1].burned) == out
+    released = play.of(ev.TableReleased)
+    if before.holds[0].code not in play.codes:
+        assert (released[-1].action, released[-1].reason, released[-1].approved_by) == (action, "test", "Pia")
+        assert before.holds[0].code in released[-1].codes
+    match action:
+        case "burn":
+            assert len(play.of(ev.CardBurned)) == burned + kept and not play.state.loose
+        case "as-p1" | "accept":
+            assert len(play.of(ev.CardDealt)) == dealt + kept - len(play.state.loose)
+        case "void":
+            assert play.stands(Phase.SHUFFLE_DUE if name == "empty" else Phase.IDLE)
+            assert not play.state.loose
+            assert play.codes == (["integrity"] if name == "ninth copy" else [])
+        case "shoe end":
+            assert play.stands(Phase.SHUFFLE_DUE) and not play.state.held and not play.state.loose
+        case _:
+            assert len(play.of(ev.CardDealt)) == dealt and len(play.of(ev.CardBurned)) == burned
+
+
+def test_after_accept_the_hand_goes_on_and_one_too_many_is_an_overdraw() -> None:
+    play = called_and_one_too_many()
+    play.release("accept")
+    assert play.codes == ["overdraw"] and not play.of(ev.RoundResulted)
+    assert offered(play.state) == ("burn", "void", "shoe end")
+    play.release("burn")
+    assert play.result().player.cards == ("9S", "KD") and play.out == 6 + 5
+
+
+def test_after_a_rescan_the_next_scan_takes_the_position() -> None:
+    play = unread_twice()
+    out = play.out
+    play.release("rescan")
+    play.scan("2H")
+    assert play.of(ev.CardDealt)[-1].position == "B1" and play.out == out + 1
+
+
+def test_one_miss_is_no_hold_and_thirty_seconds_are() -> None:
+    play = in_hand()
+    play.scan(None)
+    assert not play.state.held and play.beeps == ["reject"] and "again" in play.said[0]
+    play.wait(29)
+    assert not play.state.held
+    play.wait(1)
+    assert play.codes == ["card-unreadable"]
+
+
+def test_one_miss_then_the_card() -> None:
+    play = in_hand()
+    play.scan(None)
+    play.scan("KD")
+    play.wait(60)
+    assert not play.state.held and play.of(ev.CardDealt)[-1].position == "P2" and play.out == 9
+
+
+def test_a_void_drops_the_wait_for_a_rescan() -> None:
+    play = in_hand()
+    play.scan(None)
+    play.do(Kind.VOID)
+    play.wait(60)
+    assert not play.state.held
+
+
+def test_a_further_fault_joins_the_hold_and_each_keeps_its_own_way() -> None:
+    play = called_and_kept()
+    play.lose()
+    assert play.codes == ["called", "device-lost"]
+    assert play.of(ev.TableHeld)[-1].codes == ("called", "device-lost")
+    play.release("burn")
+    assert play.codes == ["device-lost"], "the burn ended the call, not the lost scanner"
+    assert "still on hold: device-lost" in play.last.answer
+    assert offered(play.state) == ("void", "shoe end")
+    play.restore()
+    play.release("cards-confirmed")
+    assert not play.state.held and play.stands(Phase.DEALING)
+
+
+def test_the_same_fault_twice_is_one_hold() -> None:
+    play = lost()
+    play.restore()
+    play.lose()
+    assert play.codes == ["device-lost"] and len(play.of(ev.TableHeld)) == 1
+
+
+def test_release_needs_a_pit_boss_a_reason_and_what_was_seen() -> None:
+    play = called()
+    saw = Expect(version=play.state.version)
+    resume = {"action": "resume"}
+
+    def answer(**fields: object) -> str:
+        given = {"args": resume, "person": "Pia", "supervisor": True, "reason": "ok", "expect": saw, **fields}
+        decision = play.give(Command(Kind.RELEASE, play.now(), **given))  # type: ignore[arg-type]
+        return decision.answer if decision.refused else "accepted"
+
+    assert "only a pit boss" in answer(supervisor=False)
+    assert "only a pit boss" in answer(person=None)
+    assert "a reason is needed" in answer(reason=" ")
+    assert "what its sender saw" in answer(expect=Expect())
+    assert "has changed since" in answer(expect=Expect(version=saw.version and saw.version - 1))
+    assert answer() == "accepted"
+
+
+def test_the_screen_must_be_anew_after_each_card_kept() -> None:
+    play = called()
+    saw = Expect(version=play.state.version)
+    play.scan("KD")
+    late = play.give(
+        Command(
+            Kind.RELEASE,
+            play.now(),
+            args={"action": "accept"},
+            person="Pia",
+            supervisor=True,
+            reason="x",
+            expect=saw,
+        )
+    )
+    assert late.refused and "has changed since" in late.answer
+
+
+def test_the_dealer_may_hold_without_being_a_pit_boss() -> None:
+    play = in_hand()
+    assert not play.give(Command(Kind.HOLD, play.now(), args={"text": "look"})).refused
+    assert play.state.holds[0].message == "The table was put on hold. look"
+
+
+def test_no_hold_message_names_a_kept_cards_face() -> None:
+    for name, (way, _, _) in CASES.items():
+        if name == "ninth copy":
+            continue  # it lies open on the table, and cannot be burned
+        play = way()
+        public = str([ev.public_data(e) for e in play.of(ev.TableHeld)])
+        for loose in play.state.loose:
+            assert str(loose.card) not in public, name
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_restart_in_every_phase(phase: Phase) -> None:
+    play = WAY_TO[phase]()
+    before = play.state
+    play.give(Started(play.now(), "2"))
+    held = phase in (Phase.BURNING, Phase.BETTING, Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE)
+    assert play.codes == (["restart"] if held else [])
+    assert play.stands(Phase.NO_MORE_BETS if phase is Phase.BETTING else phase)
+    assert play.state.shoe == before.shoe and not play.state.scanner_up
+    if before.round is not None:
+        assert play.state.round is not None and play.state.round.cards == before.round.cards
+    if held:
+        assert "cards-confirmed" not in offered(play.state), "not before the scanner is back"
+        play.restore()
+        play.release("cards-confirmed")
+        assert not play.state.held

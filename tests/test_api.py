@@ -1,0 +1,499 @@
+"""The local interface of a running table: forms, PINs, repeats, races, and clients that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import stat
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablectl.api import BODY, BadRequest, parse_command, parse_expect
+from tablectl.config import load_config
+from tablectl.local import LocalClient
+from tablectl.runtime import Runtime
+from tablectl.table import Expect, Kind
+from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
+
+RACES = 1_000 if SOAK else 50
+CARDS = "2C 9D 3H KS "
+"""One hand; with eight decks there are eight of them at most."""
+
+
+class Bench(Rig):
+    """The table with its runtime in this process: quicker, and the same interface. No game server."""
+
+    def __enter__(self) -> Bench:
+        text = self.config.read_text()
+        at = text.index("[server]")
+        self.config.write_text(text[:at] + text[text.index("[journal]") :])
+        self.runtime = Runtime(load_config(self.config))
+        self.runtime.start()
+        self.wait(lambda s: s["scanner"]["up"], "the scanner is there")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.runtime.stop(), "every thread ends in time"
+        assert not self.runtime.crashed.is_set()
+        super().__exit__()
+
+    def body(self, command: str, **fields: Any) -> dict[str, Any]:
+        return {"id": uuid.uuid4().hex, "command": command, **fields}
+
+    def post(self, body: Any) -> tuple[int, dict[str, Any]]:
+        return self.client.request("POST", "/v1/commands", body)
+
+    def raw(self, content: bytes, target: str = "/v1/commands") -> tuple[int, bytes]:
+        """A POST of bytes as they are."""
+        with contextlib.closing(stream(self.socket_path)) as sock:
+            head = f"POST {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+            sock.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                sock.sendall(content)
+            response = http.client.HTTPResponse(sock, method="POST")
+            response.begin()
+            return response.status, response.read()
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table(CARDS * 8)
+        yield rig
+
+
+@pytest.fixture
+def idle(bench: Bench) -> Bench:
+    """The table between two rounds."""
+    state = bench.client.state()
+    if state["round"]:
+        bench.do("void", supervised=True)
+    elif state["holds"]:
+        bench.do("release", supervised=True, action="resume")
+    return bench
+
+
+def stream(path: Path, timeout: float = 10.0) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.settimeout(timeout)
+    sock.connect(str(path))
+    return sock
+
+
+# --- forms ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[" * 5000, "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b'"bets open"', "not a JSON object"),
+        (b"{}", "id"),
+        (b'{"id": "", "command": "open"}', "id"),
+        (b'{"id": 1, "command": "open"}', "id"),
+        (b'{"id": "a"}', "unknown command"),
+        (b'{"id": "a", "command": "reboot"}', "unknown command"),
+        (b'{"id": "a", "command": "card"}', "unknown command"),
+        (b'{"id": "a", "command": null}', "unknown command"),
+        (b'{"id": "a", "command": ["open"]}', "command"),
+        (b'{"id": "a", "command": "open", "color": 1}', "unknown field 'color'"),
+        (b'{"id": "a", "command": "open", "args": []}', None),
+        (b'{"id": "a", "command": "open", "args": ["x"]}', "args"),
+        (b'{"id": "a", "command": "open", "args": {"text": 1}}', "args"),
+        (b'{"id": "a\\u0000", "command": "open"}', "id"),
+        (b'{"id": "a", "command": "hold", "args": {"text": "\\u001b[2J"}}', "args"),
+        (b'{"id": "a", "command": "hold", "args": {"text": "\\ud800"}}', "args"),
+        (b'{"id": "a", "command": "open", "person": "x\\n"}', "person"),
+        (json.dumps({"id": "a" * 513, "command": "open"}).encode(), "id"),
+        (json.dumps({"id": "a", "command": "open", "args": {str(i): "" for i in range(9)}}).encode(), "args"),
+    ],
+)
+def test_form_of_a_command_is_checked(body: bytes, says: str | None) -> None:
+    if says is None:  # an empty list stands for no arguments
+        assert parse_command(body)[1] is Kind.OPEN
+        return
+    with pytest.raises(BadRequest, match=says):
+        parse_command(body)
+
+
+@pytest.mark.parametrize("given", [[], "1", {"shoe": 1, "hand": 2}, {"version": "7"}, {"version": True}])
+def test_form_of_what_was_seen_is_checked(given: object) -> None:
+    with pytest.raises(BadRequest, match="expect"):
+        parse_expect(given)
+
+
+def test_round_seen_is_named_with_its_shoe() -> None:
+    with pytest.raises(BadRequest, match="shoe"):
+        parse_expect({"round": 3})
+    assert parse_expect({"shoe": 12, "round": 34, "version": 5}) == Expect("12/34", 5)
+    assert parse_expect(None) == Expect()
+
+
+def test_bad_requests_are_refused_and_change_nothing(idle: Bench) -> None:
+    before = idle.client.state()
+    for content in (b"", b"\x00" * 100, b'{"id": "x", "command": "nonsense"}', b"{" * 1000):
+        status, answer = idle.raw(content)
+        assert status == 400
+        assert json.loads(answer)["error"]
+    huge = json.dumps(idle.body("hold", args={"text": "x" * BODY})).encode()
+    status, _ = idle.raw(huge)
+    assert status in (400, 413)
+    after = idle.client.state()
+    assert (after["row"], after["phase"]) == (before["row"], before["phase"])
+
+
+def test_unknown_rounds_and_addresses(idle: Bench) -> None:
+    assert idle.client.request("GET", "/v1/rounds/99/1")[0] == 404
+    assert idle.client.request("GET", "/v1/rounds?last=0")[0] == 400
+    assert idle.client.request("GET", "/v1/rounds?last=x")[0] == 400
+    with contextlib.closing(stream(idle.socket_path)) as sock:
+        sock.sendall(b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert sock.recv(100).startswith(b"HTTP/1.1 404")
+
+
+def test_socket_is_open_to_its_group_only(bench: Bench) -> None:
+    assert stat.S_IMODE(bench.socket_path.stat().st_mode) == 0o660
+
+
+# --- who ------------------------------------------------------------
+
+
+def test_wrong_pins_are_refused_journalled_and_slowed_down(idle: Bench) -> None:
+    version = {"version": idle.client.state()["version"]}
+    supervised = {"reason": "test", "expect": version, "command": "shoe end"}
+    assert idle.post({"id": "p0", **supervised})[0] == 403
+    assert idle.post({"id": "p1", **supervised, "person": "mallory"})[0] == 403
+    answers = [
+        idle.post({"id": f"w{i}", **supervised, "person": "mallory", "pin": f"{i:04d}"}) for i in range(5)
+    ]
+    assert [status for status, _ in answers] == [403] * 5
+    waits = [answer.get("retry_after") for _, answer in answers]
+    assert waits[:3] == [None, None, None], "two slips are free, the third makes the next one wait"
+    assert waits[3:] == [1, 1]
+    # Who is locked out is the name that was tried, not everybody.
+    assert idle.post({"id": "ok", **supervised, "person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": ""})[
+        0
+    ] in (409, 400)
+    assert idle.client.state()["shoe"] is not None
+    attempts = [e for e in idle.journal_events() if e.TYPE == "pin.attempted"]
+    assert [(e.person, e.good) for e in attempts[:3]] == [("mallory", False)] * 3  # type: ignore[attr-defined]
+
+
+def test_guesses_sent_side_by_side_are_slowed_down_too(idle: Bench) -> None:
+    answers: list[tuple[int, dict[str, Any]]] = []
+
+    def guess(i: int) -> None:
+        client = LocalClient(idle.socket_path)
+        body = idle.body("void", person="burst", pin=f"{i:04d}", reason="x")
+        answers.append(client.request("POST", "/v1/commands", body))
+        client.close()
+
+    threads = [threading.Thread(target=guess, args=(i,)) for i in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [status for status, _ in answers] == [403] * 12
+    tried = [answer for _, answer in answers if "retry_after" not in answer]
+    assert len(tried) == 3, "twelve guesses at once are not twelve tries"
+
+
+def test_a_pin_is_in_no_journal_row(idle: Bench) -> None:
+    idle.do("hold")
+    idle.do("release", supervised=True, action="resume")
+    for path in (idle.journal_path, idle.journal_path.with_name(idle.journal_path.name + "-wal")):
+        content = path.read_bytes() if path.exists() else b""
+        assert b'"pin"' not in content
+        assert f'"{PIT_BOSS.pin}"'.encode() not in content
+
+
+# --- commands ------------------------------------------------------------
+
+
+def count(rig: Rig, name: str) -> int:
+    return sum(event["type"] == f"tablectl.{name}.v1" for event in rig.public())
+
+
+def test_same_id_gets_the_same_answer_and_happens_once(idle: Bench) -> None:
+    before = count(idle, "table.held")
+    body = idle.body("hold", args={"text": "look"})
+    first = idle.post(body)
+    assert first[0] == 200
+    idle.do("release", supervised=True, action="resume")
+    assert idle.post(body) == first
+    assert idle.client.state()["holds"] == []
+    assert count(idle, "table.held") == before + 1
+
+
+def test_a_refused_command_stays_refused_under_its_id(idle: Bench) -> None:
+    body = idle.body("turn")
+    first = idle.post(body)
+    assert first[0] == 409
+    assert "refused" in first[1]["answer"]
+    assert idle.post(body) == first
+
+
+@pytest.mark.parametrize("stale", ["version", "round", "shoe"])
+def test_command_for_what_is_not_so_any_more_is_refused(idle: Bench, stale: str) -> None:
+    state = idle.client.state()
+    shoe = state["shoe"]["number"]
+    seen = {
+        "version": {"version": state["version"] - 1},
+        "round": {"shoe": shoe, "round": state["shoe"]["rounds"] + 7},
+        "shoe": {"shoe": shoe + 1, "round": 1},
+    }[stale]
+    status, answer = idle.post(idle.body("bets open", expect=seen))
+    assert status == 409
+    assert "look again" in answer["answer"]
+    assert idle.client.state()["phase"] == "idle"
+
+
+@pytest.mark.parametrize("command", ["confirm", "void", "release"])
+def test_commands_that_settle_carry_what_their_sender_saw(idle: Bench, command: str) -> None:
+    idle.bets()
+    if command != "confirm":
+        idle.do("hold")
+    person = {"person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "x", "args": {"action": "resume"}}
+    status, answer = idle.post(idle.body(command, **({} if command == "confirm" else person)))
+    assert status == 409
+    assert "what its sender saw" in answer["answer"] or "phase" in answer["answer"]
+    assert idle.client.state()["round"] is not None
+
+
+def test_answer_comes_after_the_commit(idle: Bench) -> None:
+    for _ in range(10):
+        status, answer = idle.post(idle.body("hold"))
+        assert status == 200
+        state = idle.client.state()
+        assert state["version"] == answer["version"]
+        assert [hold["code"] for hold in state["holds"]] == ["called"]
+        idle.do("release", supervised=True, action="resume")
+
+
+# --- races ------------------------------------------------------------
+
+
+HANDS = ("2C 9D 3H KS", "2D 9S 3C KH", "2H 9C 3D KC", "2S 9H 3S KD")
+"""Four-card hands; eight times each they are no impossible shoe."""
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800 if SOAK else 60)
+def test_of_confirm_and_void_at_once_exactly_one_wins() -> None:
+    """The hand is complete and awaits its announcement; two people decide within the same millisecond."""
+    rules = BARE | {"dealing": {"confirm": "dealer"}, "betting": {"seconds": 0.01}}
+    with Bench("bee-tek", overrides=rules) as rig:
+        rig.open_table(" ".join(HANDS * 8))
+        wins = {"confirm": 0, "void": 0}
+        lead = 0.06  # how much earlier (s) the void is sent: its PIN is looked at first
+        for i in range(RACES):
+            if rig.shoe.left == 0:
+                rig.do("shoe end", supervised=True)
+                rig.new_shoe(" ".join(HANDS * 8))
+            rig.bets()
+            rig.deal(4)
+            answers = race(rig, rig.phase("complete"), lead)
+            accepted = [name for name, (status, _) in answers.items() if status == 200]
+            assert len(accepted) == 1, (i, answers)
+            wins[accepted[0]] += 1
+            lead += 0.002 if accepted == ["confirm"] else -0.002  # stay where both have a chance
+            assert rig.client.state()["round"] is None
+        settled = [
+            (event["data"]["shoe"], event["data"]["round"])
+            for event in rig.public()
+            if event["type"] in ("tablectl.round.resulted.v1", "tablectl.round.voided.v1")
+        ]
+        assert len(settled) == len(set(settled)) == RACES
+        assert min(wins.values()) > 0, f"no race: {wins}"
+
+
+def race(rig: Rig, state: dict[str, Any], lead: float) -> dict[str, tuple[int, dict[str, Any]]]:
+    """Two clients, one moment: what each was answered."""
+    expect = {"version": state["version"]}
+    pit_boss = {"person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "race"}
+    bodies: dict[str, dict[str, Any]] = {"confirm": {}, "void": pit_boss}
+    answers: dict[str, tuple[int, dict[str, Any]]] = {}
+    barrier = threading.Barrier(2)
+
+    def send(name: str) -> None:
+        client = LocalClient(rig.socket_path)
+        client.state()
+        body = {"id": uuid.uuid4().hex, "command": name, "expect": expect, **bodies[name]}
+        barrier.wait()
+        if name == "confirm":
+            time.sleep(max(0.0, lead))
+        answers[name] = client.request("POST", "/v1/commands", body)
+        client.close()
+
+    threads = [threading.Thread(target=send, args=(name,)) for name in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+# --- following ------------------------------------------------------------
+
+
+class Follower:
+    """Somebody who reads the event stream."""
+
+    def __init__(self, rig: Rig, query: str = "", **headers: str) -> None:
+        self._sock = stream(rig.socket_path)
+        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+        self._sock.sendall(f"GET /v1/events{query} HTTP/1.0\r\nHost: x\r\n{lines}\r\n".encode())
+        self._file = self._sock.makefile("rb")
+        self.status = int(self._file.readline().split()[1])
+        self.headers = list(iter(self._file.readline, b"\r\n"))
+
+    def next(self) -> tuple[int, dict[str, Any]]:
+        """The next event: its id and itself."""
+        number = self._line(b"id: ")
+        event = json.loads(self._line(b"data: "))
+        assert self._file.readline() == b"\n"
+        return int(number), event
+
+    def _line(self, name: bytes) -> bytes:
+        line = self._file.readline()
+        assert line.startswith(name), line
+        return line[len(name) :]
+
+    def close(self) -> None:
+        self._file.close()
+        self._sock.close()
+
+
+def test_events_are_followed_from_where_the_follower_left_off(idle: Bench) -> None:
+    events = idle.public()
+    head = len(events)
+    for follower in (Follower(idle, f"?after={head - 3}"), Follower(idle, Last_Event_ID=str(head - 3))):
+        assert follower.status == 200
+        assert any(b"text/event-stream" in line for line in follower.headers)
+        got = [follower.next() for _ in range(3)]
+        assert got == [(event_number(event), event) for event in events[-3:]]
+        follower.close()
+    # A header tells more than the address that a browser repeats for ever.
+    both = Follower(idle, "?after=0", Last_Event_ID=str(head - 1))
+    assert both.next()[0] == head
+    both.close()
+
+
+def event_number(event: dict[str, Any]) -> int:
+    return int(event["sequence"])
+
+
+def test_follower_without_a_number_begins_now(idle: Bench) -> None:
+    head = idle.client.state()["sequence"]
+    follower = Follower(idle)
+    idle.do("hold", text="now")
+    number, event = follower.next()
+    assert number == head + 1
+    assert event["type"] == "tablectl.table.held.v1"
+    follower.close()
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "1e3", "1" * 13, "%D9%A1"])
+def test_numbers_to_follow_from_are_checked(idle: Bench, after: str) -> None:
+    follower = Follower(idle, f"?after={after}")
+    assert follower.status == 400
+    follower.close()
+
+
+def test_state_is_waited_for(idle: Bench) -> None:
+    row = idle.client.state()["row"]
+    got: list[dict[str, Any]] = []
+
+    def wait() -> None:
+        client = LocalClient(idle.socket_path)
+        got.append(client.state(newer=row))
+        client.close()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.1)
+    assert not got, "nothing new yet"
+    idle.do("hold")
+    thread.join(2)
+    assert got[0]["row"] > row
+    # What is newer already is answered at once, and rubbish is no reason to wait.
+    begun = time.monotonic()
+    assert idle.client.state(newer=row)["row"] > row
+    assert idle.client.request("GET", "/v1/state?newer=soon")[0] == 200
+    assert time.monotonic() - begun < 1
+
+
+def change_dealers(rig: Bench) -> None:
+    """Two events, more than a kilobyte."""
+    assert rig.post(rig.body("sign-out"))[0] == 200
+    assert rig.post(rig.body("sign-in", args={"name": "D" * 500, "pickup": "left"}))[0] == 200
+
+
+def test_client_that_stops_reading_holds_up_nobody_and_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tablectl.api.STALLED", 0.3)
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table(CARDS)
+        for _ in range(500):  # more than the buffers of a socket take
+            change_dealers(rig)
+        assert sum(len(json.dumps(event)) for event in rig.public()) > 400_000
+
+        deaf = [stream(rig.socket_path) for _ in range(5)]
+        for sock in deaf:
+            sock.sendall(b"GET /v1/events?after=0 HTTP/1.1\r\nHost: x\r\n\r\n")
+        slowest = 0.0
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            begun = time.monotonic()
+            change_dealers(rig)
+            slowest = max(slowest, time.monotonic() - begun)
+        assert slowest < 0.5
+        wal = rig.journal_path.with_name(rig.journal_path.name + "-wal")
+        assert not wal.exists() or wal.stat().st_size < 16 << 20
+        for sock in deaf:
+            with pytest.raises(OSError, match=r"Broken pipe|reset"):
+                sock.sendall(b"GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n")
+            sock.close()
+
+
+def test_rounds_are_shown_card_by_card(idle: Bench) -> None:
+    out = idle.client.state()["shoe"]["out"]
+    idle.bets()
+    idle.deal(4)
+    idle.finish()
+    status, body = idle.client.request("GET", "/v1/rounds?last=1")
+    (latest,) = body["rounds"]
+    assert status == 200
+    assert [card["position"] for card in latest["cards"]] == ["P1", "B1", "P2", "B2"]
+    assert all(card["raw"] and card["time"] for card in latest["cards"])
+    assert latest["result"]["outcome"] in ("player", "banker", "tie")
+    where = f"/v1/rounds/{latest['shoe']}/{latest['round']}"
+    assert idle.client.request("GET", where) == (200, latest)
+    assert idle.client.state()["shoe"]["out"] == out + 4
+
+
+def test_burn_faces_are_not_shown() -> None:
+    """Not in the state, not in the rounds, not in the stream: burn cards are face down."""
+    with Bench("bee-tek", overrides=BARE | {"burn": {"by": "count", "after_shuffle": 2}}) as rig:
+        rig.open_table("AS AH 2C 9D 3H KS")
+        for _ in range(2):
+            rig.shoe.draw(burn=True)
+        rig.phase("idle")
+        shown = json.dumps([rig.client.state(), rig.public()])
+        assert "AS" not in shown
+        assert "AH" not in shown
+        rig.shoe.draw()  # one too many, perhaps a burn card: its face stays hidden as well
+        state = rig.wait(lambda s: s["holds"], "the hold")
+        assert state["kept"] == ["?"]
+        assert "2C" not in json.dumps([state, rig.public()])

@@ -1,0 +1,309 @@
+"""The core thread: numbers rows, answers after the commit, keeps time, and waits for nothing downstream."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+import pytest
+
+from tablectl import core as core_module
+from tablectl.cards import Card
+from tablectl.clock import SECOND, Instant
+from tablectl.core import Answer, Core, Durable, Identity, Record, Said, replay
+from tablectl.events import PinAttempted
+from tablectl.journal_rows import Row, decode_row
+from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.scanner import Arrived, Label, Scan, ScannerRestored
+from tablectl.signals import Signals
+from tablectl.table import Around, Command, Kind, Phase, Started, State, Trouble
+from tests.table.playing import house
+
+RULES = house("live-casino", burn={"by": "none"}, shoe={"inspection": False})
+
+
+class Clock:
+    """A clock in hand."""
+
+    def __init__(self) -> None:
+        self.boot = 1_000 * SECOND
+
+    def __call__(self) -> Instant:
+        return Instant(self.boot, 1_790_000_000 * SECOND + self.boot)
+
+
+class Paper:
+    """What the core uses of a journal's writer; everything is on paper at once."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+        self.state: Literal["ok", "slow", "failing"] = "ok"
+        self.depth = 0
+        self.error = ""
+        self.broken = False
+
+    def put(self, batch: Batch) -> None:
+        if self.broken:
+            raise RuntimeError("the journal's thread has ended: this cannot be recorded")
+        self.batches.append(batch)
+        durable = batch.token
+        assert isinstance(durable, Durable)
+        if durable.reply is not None and durable.answer is not None:
+            durable.reply(durable.answer)
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for batch in self.batches for row in batch.rows]
+
+    @property
+    def types(self) -> list[str]:
+        return [decode_row(row)[0].TYPE for row in self.rows]
+
+
+class Beeps:
+    def __init__(self) -> None:
+        self.played: list[str] = []
+
+    def play(self, pattern: str) -> None:
+        self.played.append(pattern)
+
+
+class Bench:
+    """A core with everything around it in the test's hand."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self.clock = Clock()
+        self.paper = Paper()
+        self.beeps = Beeps()
+        self.crashes: list[BaseException] = []
+        self.core = Core(
+            state or State(),
+            Identity("T07", "4f2a91", True),
+            Around(RULES),
+            cast(JournalWriter, self.paper),
+            cast(Signals, self.beeps),
+            self.crashes.append,
+            clock=self.clock,
+        )
+
+    def command(self, kind: Kind, id: str = "", **args: str) -> Command:
+        return Command(kind, self.clock(), id=id, args=args, person="Pia", supervisor=True, reason="test")
+
+    def ask(self, command: Command) -> Answer:
+        """Hand a command in and wait for its answer."""
+        answers: list[Answer] = []
+        got = threading.Event()
+
+        def reply(answer: Answer) -> None:
+            answers.append(answer)
+            got.set()
+
+        assert self.core.offer(command, reply)
+        assert got.wait(5)
+        return answers[0]
+
+    def until_type(self, name: str) -> None:
+        end = time.monotonic() + 5
+        while name not in self.paper.types:
+            assert time.monotonic() < end, f"no {name}: {self.paper.types}"
+            time.sleep(0.005)
+
+    def betting(self) -> None:
+        """A table with betting open."""
+        self.core.put(Started(self.clock(), "0"))
+        self.core.put(ScannerRestored("shoe", self.clock()))
+        for command in (
+            self.command(Kind.OPEN),
+            self.command(Kind.SIGN_IN, name="Dora", pickup="left"),
+            self.command(Kind.SHOE_NEW),
+            self.command(Kind.BETS_OPEN),
+        ):
+            answer = self.ask(command)
+            assert answer.accepted, answer
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    made.core.start()
+    yield made
+    made.core.stop()
+    assert not made.crashes, made.crashes
+
+
+def test_rows_are_numbered_without_gaps_and_public_ones_carry_the_sequence(bench: Bench) -> None:
+    bench.betting()
+    rows = bench.paper.rows
+    assert [row.row for row in rows] == list(range(1, len(rows) + 1))
+    public = [row for row in rows if row.public is not None]
+    assert [row.sequence for row in public] == list(range(1, len(public) + 1))
+    assert all((row.sequence is None) == (row.public is None) for row in rows)
+    body = json.loads(public[-1].public or b"")
+    assert body["id"] == f"T07-4f2a91-{len(public):012d}"
+    assert body["tabletest"] is True
+    assert body["type"] == "tablectl.betting.opened.v1"
+
+
+def test_journal_replays_to_the_state_that_was_published(bench: Bench) -> None:
+    bench.betting()
+    published = cast(Durable, bench.paper.batches[-1].token).state
+    assert replay((row.row, decode_row(row)[0]) for row in bench.paper.rows) == published
+    assert published.phase is Phase.BETTING
+
+
+def test_rows_that_do_not_follow_are_no_state(bench: Bench) -> None:
+    bench.betting()
+    rows = [(row.row, decode_row(row)[0]) for row in bench.paper.rows]
+    with pytest.raises(ValueError, match="row 3 follows row 1"):
+        replay([rows[0], *rows[2:]])
+
+
+def test_bytes_of_a_scan_are_kept_with_its_row(bench: Bench) -> None:
+    bench.betting()
+    bench.core.put(Arrived(Scan(Card.parse("8S"), Label.NONE, b"1080\r"), bench.clock()))
+    bench.until_type("scan.kept")
+    assert bench.paper.rows[bench.paper.types.index("scan.kept")].raw == b"1080\r"
+
+
+def test_betting_closes_on_its_deadline_with_nobody_telling_the_time(bench: Bench) -> None:
+    bench.betting()
+    bench.clock.boot += 20 * SECOND
+    bench.until_type("betting.closed")
+    closed = decode_row(bench.paper.rows[bench.paper.types.index("betting.closed")])[0]
+    assert closed.reason == "timer"  # type: ignore[attr-defined]
+    assert "close" in bench.beeps.played
+
+
+def test_a_clock_that_slept_closes_at_once_and_says_so(bench: Bench) -> None:
+    bench.betting()
+    bench.clock.boot += 300 * SECOND
+    bench.until_type("betting.closed")
+    assert bench.paper.types.count("betting.closed") == 1
+    closed = decode_row(bench.paper.rows[bench.paper.types.index("betting.closed")])[0]
+    assert closed.reason == "suspended"  # type: ignore[attr-defined]
+
+
+def test_same_id_is_answered_the_same_and_done_once(bench: Bench) -> None:
+    bench.betting()
+    first = bench.ask(bench.command(Kind.HOLD, "id-1", text="look"))
+    before = len(bench.paper.rows)
+    assert bench.ask(bench.command(Kind.HOLD, "id-1", text="look")) == first
+    assert bench.ask(bench.command(Kind.BETS_CLOSE, "id-1")) == first, "the id decides, whatever follows it"
+    assert len(bench.paper.rows) == before
+
+
+def test_answer_of_a_repeated_command_waits_behind_the_first_ones_commit(bench: Bench) -> None:
+    """A repetition goes through the journal's queue: nobody is told of what is not durable yet."""
+    bench.betting()
+    bench.ask(bench.command(Kind.HOLD, "id-1"))
+    bench.ask(bench.command(Kind.HOLD, "id-1"))
+    assert bench.paper.batches[-1].rows == ()
+    assert cast(Durable, bench.paper.batches[-1].token).answer is not None
+
+
+def test_answers_survive_a_restart_through_the_journal(bench: Bench) -> None:
+    bench.betting()
+    first = bench.ask(bench.command(Kind.HOLD, "id-1"))
+    refused = bench.ask(bench.command(Kind.OPEN, "id-2"))
+    assert (first.accepted, refused.accepted) == (True, False)
+    answers: list[tuple[Any, State]] = []
+    state = replay(
+        ((row.row, decode_row(row)[0]) for row in bench.paper.rows),
+        lambda event, at: answers.append((event, at)),
+    )
+    again = Bench(state)
+    for event, at in answers:
+        again.core.remember(event, at)
+    again.core.start()
+    assert again.ask(again.command(Kind.HOLD, "id-1")) == first
+    assert again.ask(again.command(Kind.OPEN, "id-2")) == refused
+    again.core.stop()
+    assert again.paper.rows == []
+
+
+def test_only_so_many_answers_are_remembered(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_module, "ANSWERS", 3)
+    bench.betting()
+    for i in range(5):
+        bench.ask(bench.command(Kind.ACK, f"id-{i}", alert="none"))
+    before = len(bench.paper.rows)
+    bench.ask(bench.command(Kind.ACK, "id-4", alert="none"))
+    assert len(bench.paper.rows) == before
+    bench.ask(bench.command(Kind.ACK, "id-0", alert="none"))
+    assert len(bench.paper.rows) == before + 1
+
+
+@pytest.mark.parametrize(("state", "depth"), [("slow", 0), ("failing", 0), ("ok", 7_500)])
+def test_no_betting_opens_on_a_journal_that_cannot_keep_up(
+    bench: Bench, state: Literal["slow", "failing", "ok"], depth: int
+) -> None:
+    bench.core.put(Started(bench.clock(), "0"))
+    bench.core.put(ScannerRestored("shoe", bench.clock()))
+    bench.ask(bench.command(Kind.OPEN))
+    bench.ask(bench.command(Kind.SIGN_IN, name="Dora", pickup="left"))
+    bench.ask(bench.command(Kind.SHOE_NEW))
+    bench.paper.state, bench.paper.depth, bench.paper.error = state, depth, "disk full" * (state == "failing")
+    answer = bench.ask(bench.command(Kind.BETS_OPEN))
+    assert not answer.accepted
+    assert "the journal is not safe" in answer.text
+    bench.paper.state, bench.paper.depth, bench.paper.error = "ok", 0, ""
+    assert bench.ask(bench.command(Kind.BETS_OPEN)).accepted, "recovers without a restart"
+
+
+def test_private_records_are_rows_of_their_own(bench: Bench) -> None:
+    bench.core.put(Record(PinAttempted(person="mallory", good=False, uid=1000), bench.clock()))
+    bench.until_type("pin.attempted")
+    assert bench.paper.rows[-1].public is None
+    assert bench.paper.rows[-1].sequence is None
+
+
+def test_trouble_is_raised_once(bench: Bench) -> None:
+    for _ in range(5):
+        bench.core.put(Trouble(bench.clock(), "beeper", "The beeper cannot be heard."))
+    bench.ask(bench.command(Kind.ACK, alert="beeper"))
+    assert bench.paper.types.count("alert.raised") == 1
+
+
+def test_full_inbox_refuses_commands_and_keeps_scans_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_module, "INBOX", 5)
+    bench = Bench()
+    for _ in range(5):
+        assert bench.core.offer(bench.command(Kind.OPEN))
+    assert not bench.core.offer(bench.command(Kind.OPEN))
+    bench.core.start()
+    for _ in range(50):
+        bench.core.put(Trouble(bench.clock(), "t", "t"))  # waits for room, and is not lost
+    assert bench.core.stop()
+    assert bench.paper.types.count("command.recorded") == 5
+    assert bench.paper.types.count("alert.raised") == 1
+
+
+def test_what_has_come_is_decided_before_the_end() -> None:
+    bench = Bench()
+    for _ in range(100):
+        bench.core.put(bench.command(Kind.HOLD))
+    bench.core.start()
+    assert bench.core.stop()
+    assert bench.paper.types.count("command.recorded") == 100
+
+
+def test_the_threads_end_is_told_with_its_reason() -> None:
+    bench = Bench()
+    bench.paper.broken = True
+    bench.core.start()
+    bench.core.put(bench.command(Kind.OPEN))
+    end = time.monotonic() + 5
+    while not bench.crashes:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    assert "cannot be recorded" in str(bench.crashes[0])
+
+
+def test_last_words_are_kept() -> None:
+    said = Said(keep=3)
+    said.add(("a", "b"))
+    said.add(("c", "d"))
+    assert said.last() == ["b", "c", "d"]

@@ -1,0 +1,277 @@
+"""One table's threads together: they start, are watched, end in time, and leave nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from tablectl.clock import SECOND
+from tablectl.config import load_config
+from tablectl.daemon import setup_logging
+from tablectl.lock import TableLocked
+from tablectl.notify import notify
+from tablectl.profiles import ConfigError
+from tablectl.runtime import Runtime
+from tests.e2e.harness import BARE, QUICK, SOAK, Program, Rig, until
+from tests.test_api import CARDS, Bench
+
+CYCLES = 1_000 if SOAK else 8
+
+
+def without_server(rig: Rig) -> Path:
+    text = rig.config.read_text()
+    rig.config.write_text(text[: text.index("[server]")] + text[text.index("[journal]") :])
+    return rig.config
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800 if SOAK else 60)
+def test_starts_and_stops_leave_no_thread_and_no_descriptor_behind() -> None:
+    with Rig("bee-tek") as rig:
+        config = load_config(without_server(rig))
+        counts = []
+        gc.collect()  # what other tests left
+        for _ in range(CYCLES):
+            runtime = Runtime(config)
+            runtime.start()
+            rig.client.state()
+            rig.client.close()
+            assert runtime.stop()
+            counts.append((descriptors(), threading.active_count()))
+        assert len(set(counts[1:])) == 1, counts
+
+
+def test_second_runtime_is_locked_out_and_leaves_the_first_alone() -> None:
+    with Bench("bee-tek") as rig:
+        second = Runtime(rig.runtime.config)
+        with pytest.raises(TableLocked, match=f"process {os.getpid()}"):
+            second.start()
+        assert rig.client.state()["scanner"]["up"]
+
+
+def test_emulated_shoe_needs_a_table_that_says_it_is_a_test() -> None:
+    with Rig("bee-tek") as rig:
+        path = without_server(rig)
+        path.write_text(path.read_text().replace("test = true", "test = false"))
+        with pytest.raises(ConfigError, match="test = true"):
+            Runtime(load_config(path)).start()
+        assert not rig.journal_path.exists(), "nothing was begun"
+
+
+def test_scanner_settings_are_checked_before_anything_is_opened() -> None:
+    with Rig("bee-tek") as rig:
+        path = without_server(rig)
+        path.write_text(path.read_text().replace("[scanner]", '[scanner]\nbaud = "fast"'))
+        with pytest.raises(ConfigError, match="baud"):
+            Runtime(load_config(path)).start()
+        assert not rig.journal_path.exists()
+
+
+def test_socket_that_cannot_be_had_stops_what_was_started() -> None:
+    with Rig("bee-tek") as rig:
+        path = without_server(rig)
+        config = load_config(path)
+        rig.socket_path.mkdir()
+        before = threading.active_count()
+        with pytest.raises(OSError, match=r"E2E\.sock|in use|directory"):
+            Runtime(config).start()
+        assert threading.active_count() == before
+        rig.socket_path.rmdir()
+        runtime = Runtime(config)  # lock and journal are free again
+        runtime.start()
+        assert runtime.stop()
+
+
+def test_every_thread_is_watched() -> None:
+    with Bench("bee-tek") as rig:
+        runtime = rig.runtime
+        assert runtime.unhealthy() is None
+        for watched, why in (
+            (runtime.reader, "the reader does not move"),
+            (runtime.service, "the service loop does not move"),
+            (runtime.core, "the core does not move"),
+        ):
+            assert watched.stop()  # so that it does not move on
+            watched.progress -= 60 * SECOND
+            assert runtime.unhealthy() == why
+
+
+def test_crash_of_a_thread_is_told_once_and_seen_by_the_watchdog() -> None:
+    told: list[str] = []
+    with Rig("bee-tek") as rig:
+        runtime = Runtime(load_config(without_server(rig)), on_crash=lambda name, _: told.append(name))
+        runtime.start()
+        runtime.core.put("no input at all")  # type: ignore[arg-type]
+        until(lambda: runtime.crashed.is_set(), "the crash is noticed")
+        assert runtime.unhealthy() == "a thread ended"
+        assert rig.client.request("GET", "/healthz")[0] == 503
+        runtime.stop()
+        assert told == ["core"]
+
+
+def test_result_and_answers_are_there_again_after_a_restart() -> None:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table(CARDS * 2)
+        rig.play_round(4)
+        body = rig.body("hold", args={"text": "look"})
+        answer = rig.post(body)
+        last = rig.client.state()["last_result"]
+        assert last["outcome"] == "banker"
+        assert rig.runtime.stop()
+        rig.client.close()
+        rig.runtime = Runtime(load_config(rig.config))
+        rig.runtime.start()
+        assert rig.client.state()["last_result"] == last
+        row = rig.client.state()["row"]
+        assert rig.post(body) == answer
+        assert rig.client.state()["row"] == row
+
+
+def test_without_a_game_server_it_plays_and_says_so() -> None:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        state = rig.client.state()
+        assert state["link"] == {"good": False, "why": "no game server is configured ([server] url)"}
+        rig.open_table(CARDS)
+        begun = time.monotonic()
+        rig.play_round(4)
+        assert time.monotonic() - begun < 1.5, "betting waits for no link that is not wanted"
+        assert rig.runtime.state.last_scan == "result"
+
+
+def test_without_the_signing_secret_it_is_up_and_says_so() -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        (rig.folder / "credentials" / "push-hmac").unlink()
+        runtime = Runtime(load_config(rig.config))
+        runtime.start()
+        try:
+            state = rig.wait(lambda s: s["scanner"]["up"], "the scanner is there")
+            assert "push-hmac" in state["link"]["why"]
+            rig.open_table(CARDS)
+            status, answer = rig.command("bets open")
+            assert status == 409
+            assert "push-hmac" in answer["answer"]
+        finally:
+            assert runtime.stop()
+
+
+def test_two_tables_in_one_process_keep_apart() -> None:
+    with Bench("bee-tek", overrides=BARE) as one, Bench("angel-eye", overrides=BARE) as two:
+        one.open_table(CARDS)
+        assert two.client.state()["phase"] == "closed"
+        two.open_table("9S 2H KD 3C")
+        one.play_round(4)
+        two.play_round(4)
+        assert one.client.state()["last_result"]["outcome"] == "banker"
+        assert two.client.state()["last_result"]["outcome"] == "player"
+        assert one.client.state()["epoch"] != two.client.state()["epoch"]
+
+
+BOOM = """
+import sys
+from pathlib import Path
+from tablectl import core
+from tablectl.config import load_config
+from tablectl.daemon import run
+from tablectl.table import Command
+decide = core.decide
+def boom(state, given, now, around):
+    if isinstance(given, Command):
+        raise RuntimeError("a bug")
+    return decide(state, given, now, around)
+core.decide = boom
+raise SystemExit(run(load_config(Path(sys.argv[1]))))
+"""
+
+
+def test_daemon_whose_core_dies_ends_with_the_cores_exit_code() -> None:
+    """Never half alive: the supervisor starts it anew, and the journal is whole."""
+    with Rig("bee-tek", overrides=QUICK) as rig:
+        without_server(rig)
+        rig.daemon = Program(BOOM, [str(rig.config)], rig.folder / "daemon.log")
+        rig.start_daemon()
+        rig.client.close()
+        client = threading.Thread(target=_send_and_forget, args=(rig,), daemon=True)
+        client.start()
+        assert rig.daemon.process is not None
+        assert rig.daemon.process.wait(8) == 70
+        assert "a bug" in rig.errors()
+        rig.journal_events()
+        client.join(5)
+
+
+def _send_and_forget(rig: Rig) -> None:
+    try:
+        rig.client.request("POST", "/v1/commands", {"id": uuid.uuid4().hex, "command": "open"})
+    except Exception as error:
+        print(f"no answer, as it should be: {error}")
+
+
+def test_sigint_ends_it_as_sigterm_does() -> None:
+    with Rig("bee-tek") as rig:
+        without_server(rig)
+        rig.start_daemon()
+        code, took = rig.daemon.end(signal.SIGINT)
+        assert code == 0
+        assert took < 5
+
+
+# --- the log ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _logging() -> Iterator[None]:
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("_logging")
+@pytest.mark.parametrize("stderr", ["closed", "full", "none"])
+def test_log_that_cannot_be_written_is_no_reason_to_stop(
+    stderr: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = Path("/dev/full") if stderr == "full" else tmp_path / "log"
+    with place.open("w") as file:
+        if stderr == "closed":
+            file.close()
+        monkeypatch.setattr("sys.stderr", None if stderr == "none" else file)
+        setup_logging("json", "info")
+        structlog.get_logger("test").error("nobody hears this")
+        monkeypatch.undo()
+        with contextlib.suppress(OSError, ValueError):
+            file.close()
+
+
+@pytest.mark.usefixtures("_logging")
+def test_log_escapes_what_a_peer_may_have_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    setup_logging("console", "info")
+    structlog.get_logger("test").error("trouble", reason="\x1b[2J\x07gone\n")
+    said = capsys.readouterr().err
+    assert "\\x1b[2J\\x07gone\\x0a" in said
+    assert "\x07" not in said
+
+
+# --- notify ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": ""}, {"NOTIFY_SOCKET": "relative"}])
+def test_nobody_is_told_when_there_is_no_service_manager(environment: dict[str, str]) -> None:
+    assert notify("READY=1", environment) is False
+
+
+def test_service_manager_that_went_away_is_no_error(tmp_path: Path) -> None:
+    assert notify("READY=1", {"NOTIFY_SOCKET": str(tmp_path / "gone")}) is False
