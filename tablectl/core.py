@@ -20,7 +20,19 @@ from tablectl.events import CommandRecorded, Event, private_body, public_body
 from tablectl.journal_rows import Place, Row
 from tablectl.journal_writer import QUEUE_ROWS, Batch, JournalWriter
 from tablectl.scanner import Arrived, Discarded
-from tablectl.table import Around, Command, Input, Say, Signal, State, Tick, decide, evolve, next_deadline
+from tablectl.table import (
+    Around,
+    Command,
+    Input,
+    JournalFilled,
+    Say,
+    Signal,
+    State,
+    Tick,
+    decide,
+    evolve,
+    next_deadline,
+)
 
 if TYPE_CHECKING:
     from tablectl.signals import Signals
@@ -159,6 +171,7 @@ class Core:
             posted = self._inbox.get(timeout=wait) if wait > 0 else self._inbox.get_nowait()
         except Empty:
             moment = self._clock()
+            self._watch_journal(moment)
             if deadline is not None and deadline <= moment.boot:
                 self._step(Tick(moment), moment)
             return True
@@ -170,6 +183,7 @@ class Core:
     def _take(self, posted: Posted) -> None:
         given = posted.given
         moment = self._clock()
+        self._watch_journal(moment)
         if isinstance(given, Record):
             self._state = evolve(self._state, given.event)
             self._commit((given.event,), moment, b"", Durable(self._state))
@@ -232,6 +246,15 @@ class Core:
             where = Place(event.TYPE, event.shoe, event.round)
             rows.append(Row(row, number, body, private_body(event, moment), raw, where))
         self._writer.put(Batch(tuple(rows), durable))
+
+    def _watch_journal(self, moment: Instant) -> None:
+        """Hold the table before the journal's queue is full; it resumes by itself well below."""
+        held = any(hold.code == "journal" for hold in self._state.holds)
+        depth = self._writer.depth
+        if not held and depth >= QUEUE_ROWS * 3 // 4:
+            self._step(JournalFilled(moment, full=True), moment)
+        elif held and depth < QUEUE_ROWS // 4 and self._writer.state == "ok":
+            self._step(JournalFilled(moment, full=False), moment)
 
     def _surroundings(self) -> Around:
         """What is around now, with the journal's own condition."""

@@ -122,7 +122,6 @@ class Dealing:
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
     confirm: Literal["default", "automatic", "dealer", "shoe"] = "default"
     deal: Literal["face-up", "face-down"] = "face-up"
-    overdraw: Literal["burn", "next-first", "void"] = "burn"
     unread_seconds: float = 30.0
     verdict_seconds: float = 15.0
 

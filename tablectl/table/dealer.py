@@ -82,6 +82,8 @@ def shoe_new(turn: Turn, command: Command) -> None:
         raise Refused("no dealer is signed in; first: sign-in NAME")
     if rules.shoe.inspection and not state.shoe_since_open and not state.inspected:
         raise Refused("the cards are to be inspected before the first shoe; first: shoe inspect --by-hand")
+    if rules.burn.scanned and not state.scanner_up:
+        raise Refused(f"the scanner is not there ({state.scanner_why}); a card drawn now would be lost")
     if state.count_due:
         raise Refused("the last shoe's cards could not be right; count them first: shoe inspect --by-hand")
     number = state.shoes + 1

@@ -21,12 +21,13 @@ from tablectl.table.inputs import (
     Command,
     Decision,
     Input,
+    JournalFilled,
     Kind,
     Started,
     Trouble,
     kind_of,
 )
-from tablectl.table.rounds import betting_refusal, close_betting, open_betting
+from tablectl.table.rounds import betting_refusal, close_betting, hand_complete, open_betting
 from tablectl.table.state import Phase, State, next_deadline
 from tablectl.table.transitions import REFUSALS, move_for
 from tablectl.table.turn import Refused, Turn
@@ -197,6 +198,30 @@ def trouble(turn: Turn, given: Trouble) -> None:
     turn.alert(given.code, given.message)
 
 
+def journal_full(turn: Turn, given: JournalFilled) -> None:
+    """What happens can hardly be written down any more: nothing new may begin."""
+    turn.hold("journal")
+
+
+def journal_back(turn: Turn, given: JournalFilled) -> None:
+    """The journal has caught up: that hold, and only that one, ends by itself."""
+    if not any(hold.code == "journal" for hold in turn.state.holds):
+        return
+    if turn.state.loose:
+        turn.hold("called", "Cards were drawn meanwhile.")
+    turn.emit(
+        ev.TableReleased(
+            action="resume",
+            reason="the journal has caught up",
+            approved_by="controller",
+            codes=("journal",),
+            **turn.where,
+        )
+    )
+    if turn.state.phase is Phase.COMPLETE and not turn.state.held:
+        hand_complete(turn)
+
+
 def nothing(turn: Turn, given: Input) -> None:
     """Time alone: its deadlines are decided already."""
 
@@ -244,5 +269,11 @@ HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
         (pit_boss, ("release", "void", "burn", "burn_error", "hand_free", "shoe_end", "inspect")),
     )
     for name in names
-} | {"started": started, "trouble": trouble, "nothing": nothing}
+} | {
+    "started": started,
+    "trouble": trouble,
+    "journal_full": journal_full,
+    "journal_back": journal_back,
+    "nothing": nothing,
+}
 """Every handler by its name in the transition table."""

@@ -150,10 +150,19 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
         turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
-    if said.kind is DeviceKind.BURN_COUNT and said.number is not None and said.number != turn.state.burns_due:
+    if said.kind is DeviceKind.BURN_COUNT:
+        _compare_burn_count(turn, said.number)
+
+
+def _compare_burn_count(turn: Turn, shoe_expects: int | None) -> None:
+    """A shoe counts burns by the first card's value; only where the house does too can they differ."""
+    state = turn.state
+    if state.phase is not Phase.BURNING or turn.rules.burn.by != "first-card" or state.burn_first_card:
+        return
+    if shoe_expects is not None and shoe_expects != state.burns_due:
         turn.alert(
             "burn-count",
-            f"The shoe expects {said.number} burn cards, the house rules {turn.state.burns_due}.",
+            f"The shoe expects {shoe_expects} burn cards, the house rules {state.burns_due}.",
         )
 
 

@@ -69,7 +69,10 @@ HOLDS: dict[str, HoldCode] = {
     "restart": HoldCode(
         "The controller was restarted in the middle of a round.", ("cards-confirmed", "void", "shoe end")
     ),
-    "journal": HoldCode("The journal cannot keep up.", ("resume",), survives_void=True),
+    "journal": HoldCode(
+        "The journal cannot keep up. The table goes on by itself when it can.",
+        ("resume", "void", "shoe end"),
+    ),
     "called": HoldCode("The table was put on hold.", ("resume", "accept", "burn", "void", "shoe end")),
 }
 """Every hold code."""
@@ -124,6 +127,6 @@ def ended_by(action: str, state: State) -> tuple[str, ...]:
         case "void":
             return tuple(h.code for h in state.holds if not HOLDS[h.code].survives_void)
         case "shoe end":
-            return tuple(h.code for h in state.holds if h.code != "journal")
+            return tuple(h.code for h in state.holds)
         case _:
             return tuple(h.code for h in state.holds if action in HOLDS[h.code].ways)

@@ -46,6 +46,8 @@ class Kind(StrEnum):
     TIME = "time"
     STARTED = "controller started"
     TROUBLE = "trouble"
+    JOURNAL_FULL = "journal full"
+    JOURNAL_BACK = "journal back"
 
     OPEN = "open"
     CLOSE = "close"
@@ -128,7 +130,17 @@ class Trouble:
     message: str
 
 
-Input = Arrived | Discarded | ScannerLost | ScannerRestored | Command | Tick | Started | Trouble
+@dataclass(frozen=True, slots=True)
+class JournalFilled:
+    """The journal's queue is nearly full (``full``), or has room again."""
+
+    at: Instant
+    full: bool
+
+
+Input = (
+    Arrived | Discarded | ScannerLost | ScannerRestored | Command | Tick | Started | Trouble | JournalFilled
+)
 
 _DEVICE_KINDS = {
     DeviceKind.CUT_CARD: Kind.CUT_SEEN,
@@ -159,6 +171,8 @@ def kind_of(given: Input) -> Kind:
             return Kind.STARTED
         case Trouble():
             return Kind.TROUBLE
+        case JournalFilled(full=full):
+            return Kind.JOURNAL_FULL if full else Kind.JOURNAL_BACK
 
 
 def _kind_of_item(item: Item) -> Kind:

@@ -17,7 +17,13 @@ CUT_PLACE_SLACK = 26
 
 
 def close_betting(turn: Turn, reason: str, at_boot: int) -> None:
-    """Betting is closed as of ``at_boot``: the event, the beep and "No More Bets" at once."""
+    """Betting is closed as of ``at_boot``: the event, the beep and "No More Bets" at once.
+
+    Never later than its deadline, however late a command to close it is looked at.
+    """
+    deadline = turn.round.deadline
+    if deadline is not None:
+        at_boot = min(at_boot, deadline)
     turn.emit(
         ev.BettingClosed(
             reason=reason, closed_at=iso(turn.now.wall_at(at_boot)), closed_boot=at_boot, **turn.where

@@ -96,6 +96,8 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
         BETTING: Move("started", (NO_MORE_BETS,)),
     },
     Kind.TROUBLE: _stay("trouble", *_EVERY),
+    Kind.JOURNAL_FULL: _stay("journal_full", *_EVERY),
+    Kind.JOURNAL_BACK: _stay("nothing", *_EVERY),
     # --- the dealer ------------------------------------------------------------------------------------
     Kind.OPEN: {CLOSED: Move("open_table", (NO_SHOE,))},
     Kind.CLOSE: {
@@ -160,7 +162,11 @@ UNDER_HOLD: dict[tuple[Phase, Kind], Move] = {
         for phase in (CLOSED, NO_SHOE, SHUFFLE_DUE)
         for kind in (Kind.CARD, Kind.UNREAD)
     },
-    **{(phase, Kind.RELEASE): Move("release", _RELEASE_TO.get(phase, (phase,))) for phase in _EVERY},
+    **{
+        (phase, kind): Move(handler, _RELEASE_TO.get(phase, (phase,)))
+        for phase in _EVERY
+        for kind, handler in ((Kind.RELEASE, "release"), (Kind.JOURNAL_BACK, "journal_back"))
+    },
     **{(phase, Kind.HOLD): LAWFUL[phase, Kind.HOLD] for phase in _EVERY},
     **{(phase, Kind.ACK): LAWFUL[phase, Kind.ACK] for phase in _EVERY},
     **{(phase, Kind.CUT_CARD): LAWFUL[phase, Kind.CUT_CARD] for phase in _SHOE},

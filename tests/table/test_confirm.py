@@ -10,7 +10,7 @@ import pytest
 from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.profiles import load_rules
-from tablectl.scanner import DeviceKind
+from tablectl.scanner import DeviceKind, Label
 from tablectl.table import Command, Expect, Kind, Phase, Started
 from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 
@@ -331,10 +331,17 @@ def test_the_first_hand_after_a_restart_between_rounds_is_in_step() -> None:
 
 
 def test_the_shoes_burn_count_against_the_house_rules() -> None:
-    play = shoe_table()
-    play.opened()
-    play.do(Kind.SHOE_NEW)
-    play.device(DeviceKind.BURN_COUNT, number=6)
-    assert play.alerts == []
-    play.device(DeviceKind.BURN_COUNT, number=5)
-    assert play.alerts == ["burn-count"]
+    fixed = shoe_table()
+    fixed.opened()
+    fixed.do(Kind.SHOE_NEW)
+    fixed.scan("4C", Label.BURN_COUNT)
+    fixed.device(DeviceKind.BURN_COUNT, number=4)
+    assert fixed.alerts == [], "six cards are burned whatever the shoe makes of the first one"
+    by_value = Play(house(burn={"by": "first-card"}), ANGEL_EYE)
+    by_value.opened()
+    by_value.do(Kind.SHOE_NEW)
+    by_value.scan("4C", Label.BURN_COUNT)
+    by_value.device(DeviceKind.BURN_COUNT, number=4)
+    assert by_value.alerts == []
+    by_value.device(DeviceKind.BURN_COUNT, number=5)
+    assert by_value.alerts == ["burn-count"]

@@ -13,7 +13,7 @@ import pytest
 from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.scanner import DeviceKind
-from tablectl.table import HOLDS, WAYS, Command, Expect, Kind, Phase, Started, offered
+from tablectl.table import HOLDS, WAYS, Command, Expect, JournalFilled, Kind, Phase, Started, offered
 from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 from tests.table.test_transitions import WAY_TO
 
@@ -223,6 +223,12 @@ def restart_in_burn() -> Play:
     return play
 
 
+def journal_full() -> Play:
+    play = in_hand()
+    play.give(JournalFilled(play.now(), full=True))
+    return play
+
+
 def called() -> Play:
     play = in_hand()
     play.do(Kind.HOLD, text="a player disputes")
@@ -276,6 +282,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", "void", END]),
     "restart": (restart, ["restart"], ["cards-confirmed", "void", END]),
     "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", END]),
+    "journal": (journal_full, ["journal"], ["resume", "void", END]),
     "called": (called, ["called"], ["resume", "void", END]),
     "called, two kept": (called_and_kept, ["called"], ["accept", "burn", "void", END]),
     "called, three kept": (called_and_one_too_many, ["called"], ["accept", "burn", "void", END]),
@@ -287,10 +294,35 @@ def in_order(ways: list[str]) -> tuple[str, ...]:
     return tuple(way for way in WAYS if way in ways)
 
 
-def test_every_code_is_entered_but_the_journals() -> None:
+def test_every_code_is_entered() -> None:
     entered = {code for _, codes, _ in CASES.values() for code in codes}
-    # "journal" is put on by whoever owns the journal; see HOLDS.
-    assert entered == set(HOLDS) - {"journal"}
+    assert entered == set(HOLDS)
+
+
+def test_the_journals_hold_ends_by_itself() -> None:
+    play = journal_full()
+    play.give(JournalFilled(play.now(), full=False))
+    assert play.codes == []
+    released = play.of(ev.TableReleased)[-1]
+    assert (released.action, released.approved_by) == ("resume", "controller")
+    play.deal("2C")
+
+
+def test_cards_drawn_under_the_journals_hold_wait_for_a_pit_boss() -> None:
+    play = journal_full()
+    play.scan("2C")
+    out = play.out
+    play.give(JournalFilled(play.now(), full=False))
+    assert play.codes == ["called"] and len(play.state.loose) == 1
+    play.release("accept")
+    assert play.codes == [] and play.out == out
+
+
+def test_the_journals_hold_does_not_end_another_one() -> None:
+    play = journal_full()
+    play.do(Kind.HOLD)
+    play.give(JournalFilled(play.now(), full=False))
+    assert play.codes == ["called"]
 
 
 @pytest.mark.parametrize("name", list(CASES))

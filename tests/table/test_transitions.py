@@ -25,7 +25,19 @@ from tablectl.scanner import (
     ScannerLost,
     ScannerRestored,
 )
-from tablectl.table import HOLDS, WAYS, Command, Expect, Kind, Phase, Started, Tick, Trouble, offered
+from tablectl.table import (
+    HOLDS,
+    WAYS,
+    Command,
+    Expect,
+    JournalFilled,
+    Kind,
+    Phase,
+    Started,
+    Tick,
+    Trouble,
+    offered,
+)
 from tablectl.table.decide import HANDLERS
 from tablectl.table.inputs import COMMANDS, Input
 from tablectl.table.pit_boss import ways_out
@@ -259,6 +271,8 @@ def input_of(kind: Kind, play: Play) -> Input:
             return Started(at, "1")
         case Kind.TROUBLE:
             return Trouble(at, "clock", "The clock was set.")
+        case Kind.JOURNAL_FULL | Kind.JOURNAL_BACK:
+            return JournalFilled(at, full=kind is Kind.JOURNAL_FULL)
         case _:
             args = {**ARGS.get(kind, {}), **{k: v for k, v in play.extra.items() if k == "outcome"}}
             return Command(
