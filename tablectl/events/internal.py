@@ -1,0 +1,132 @@
+"""The private events: rows that only the journal keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablectl.events.base import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerStarted(Event):
+    """A process began on this journal: scanner and server unknown, all deadlines void."""
+
+    TYPE = "controller.started"
+    PUBLIC = False
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRecorded(Event):
+    """A command and what came of it. ``answer``: the sentence its sender got."""
+
+    TYPE = "command.recorded"
+    PUBLIC = False
+    id: str
+    command: str
+    args: dict[str, str]
+    person: str | None
+    supervisor: bool
+    uid: int | None
+    accepted: bool
+    answer: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinAttempted(Event):
+    TYPE = "pin.attempted"
+    PUBLIC = False
+    person: str
+    good: bool
+    uid: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurnsOrdered(Event):
+    """``count`` cards are due to be burned. ``first_card``: the first one's value adds to it."""
+
+    TYPE = "burns.ordered"
+    PUBLIC = False
+    count: int
+    reason: str
+    first_card: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurnsDone(Event):
+    """Burns that did not pass the scanner: ``count`` cards are out, their faces unknown."""
+
+    TYPE = "burns.done"
+    PUBLIC = False
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeHandOrdered(Event):
+    TYPE = "hand.freed"
+    PUBLIC = False
+    approved_by: str
+    boot: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanKept(Event):
+    """A card that left the shoe and has no place yet: counted, kept with the hold ``code``."""
+
+    TYPE = "scan.kept"
+    PUBLIC = False
+    card: str | None
+    label: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanUnread(Event):
+    """A card could not be read; the next scan takes its position. ``hold_boot``: when that is a hold."""
+
+    TYPE = "scan.unread"
+    PUBLIC = False
+    label: str
+    hold_boot: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanPassed(Event):
+    """A scan that is no part of the game: handling, discarded, or bytes that mean nothing."""
+
+    TYPE = "scan.passed"
+    PUBLIC = False
+    why: str
+    card: str | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceNoted(Event):
+    """Something the shoe said that changes no card. ``ends_step``: its labels are no longer believed."""
+
+    TYPE = "device.noted"
+    PUBLIC = False
+    kind: str
+    text: str
+    ends_step: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnouncementAwaited(Event):
+    """The hand is complete and waits for the shoe's verdict until ``remind_boot``, or for the dealer."""
+
+    TYPE = "announcement.awaited"
+    PUBLIC = False
+    remind_boot: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminded(Event):
+    """A reminder was given, or betting did not open by itself: the deadline named is spent."""
+
+    TYPE = "reminded"
+    PUBLIC = False
+    what: str
+    text: str
