@@ -76,13 +76,6 @@ def _server_url(text: str) -> str:
     return text
 
 
-def _tcp_address(text: str) -> str:
-    host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and int(port) <= 65535):
-        raise ValueError('is no address such as "127.0.0.1:8470"')
-    return text
-
-
 def _path(text: object) -> object:
     """A path as written in TOML; strict models take no text for one."""
     if isinstance(text, str) and text and text.isprintable():
@@ -149,10 +142,9 @@ class JournalConfig(_Section):
 
 
 class ApiConfig(_Section):
-    """``socket`` None: the usual place. ``tcp``: read-only ``HOST:PORT``, None: off."""
+    """``socket`` None: the usual place."""
 
     socket: FilePath | None = None
-    tcp: Annotated[Plain, AfterValidator(_tcp_address)] | None = None
 
 
 class LogConfig(_Section):

@@ -53,7 +53,8 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
 
 def _kept(state: State, i: int) -> str:
     loose = state.loose[i]
-    secret = loose.code == "burn-over" or state.phase is Phase.BURNING
+    face_down = state.round is not None and not state.round.turned
+    secret = loose.code == "burn-over" or state.phase is Phase.BURNING or face_down
     return "?" if secret or loose.card is None else str(loose.card)
 
 

@@ -41,7 +41,7 @@ def test_the_least_file_and_its_defaults(tmp_path: Path) -> None:
     assert config.path == tmp_path / "T07.toml"
     assert config.journal_path == Path("/var/lib/tablectl/T07.db")
     assert config.socket_path == Path("/run/tablectl/T07/tablectl.sock")
-    assert config.api.tcp is None and config.server_url is None and not config.table.test
+    assert config.server_url is None and not config.table.test
     assert config.push_secrets == () and len(config.pit_bosses) == 0
     assert config.beeper.driver == "null"
     assert [text.split(" ")[0] for text in config.missing] == ["server.url", "credential"]
@@ -65,7 +65,6 @@ def test_every_commented_key_of_the_example_is_a_key(tmp_path: Path) -> None:
     assert config.server_url == "https://games.example/tables/T07/events"
     assert config.scanner.settings["repeat_window_ms"] == 1000
     assert config.secrets.folder == tmp_path / "secrets"
-    assert config.api.tcp == "127.0.0.1:8470"
     plugins.load_driver(config.scanner.driver).check(config.scanner.settings)
 
 
@@ -104,8 +103,6 @@ def test_table_ids(tmp_path: Path, table: str) -> None:
         ('[server]\nurl = "https://me:pw@games.example/"', "server.url"),
         ('[server]\nkind = "carrier pigeon"', "server.kind"),
         ("[server]\ntimeout = 1e9", "server.timeout"),
-        ('[api]\ntcp = "8470"', "api.tcp"),
-        ('[api]\ntcp = "127.0.0.1:99999"', "api.tcp"),
         (f'[api]\nsocket = "/run/{"x" * 110}"', "api.socket"),
         ('[journal]\npath = ""', "journal.path"),
         ("[journal]\npath = 5", "journal.path"),
