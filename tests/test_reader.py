@@ -493,6 +493,8 @@ def test_unplugged_in_any_way_is_one_lost_and_comes_back(
     mocker.stopall()
     assert isinstance(rig.next(), ScannerRestored)
     pty.say(b"[Game]<Card:8S>\r\n")
+    half = rig.next()  # what could not be read then was still in the line
+    assert isinstance(half, Arrived) and isinstance(half.item, Reject)
     card = rig.next()
     assert isinstance(card, Arrived)
     assert isinstance(card.item, Scan)
@@ -643,7 +645,11 @@ def test_bytes_said_before_anybody_listened_are_never_played(tmp_path: Path) -> 
     tty.setraw(slave)
     for _ in range(3):
         os.write(master, Encoder().card(Label.P1, EIGHT))
-    rig = Rig(angel_eye.DRIVER, os.ttyname(slave)).started()
+    rig = Rig(angel_eye.DRIVER, os.ttyname(slave))
+    rig.reader.start()
+    old = rig.next()
+    assert isinstance(old, Discarded) and isinstance(old.item, Scan) and old.item.card == EIGHT
+    assert isinstance(rig.next(), ScannerRestored)
     rig.none_for(0.1)
     rig.stop()
     os.close(master)

@@ -135,8 +135,9 @@ def test_result_and_answers_are_there_again_after_a_restart() -> None:
         rig.client.close()
         rig.runtime = Runtime(load_config(rig.config))
         rig.runtime.start()
-        assert rig.client.state()["last_result"] == last
-        row = rig.client.state()["row"]
+        state = rig.wait(lambda s: s["scanner"]["up"], "the scanner is there")
+        assert state["last_result"] == last
+        row = state["row"]
         assert rig.post(body) == answer
         assert rig.client.state()["row"] == row
 

@@ -50,12 +50,22 @@ def lost(fault: BaseException) -> LinkFault:
             return LinkFault(f"scanner lost: {fault}; check the cable")
 
 
+class _Port(serial.Serial):
+    """pyserial's port, but one that does not throw away what waited in the line.
+
+    Old scans are heard while the line settles and discarded by name, so that they can be found later.
+    """
+
+    def _reset_input_buffer(self) -> None:
+        """Called by ``open``."""
+
+
 class SerialLink:
     """An open serial port. Raises :class:`~tablectl.scanner.LinkFault` if it cannot be opened or is lost."""
 
     def __init__(self, device: str, settings: Mapping[str, Any], defaults: SerialDefaults) -> None:
         refuse_ambiguous(device)
-        port = serial.Serial()  # without a port name it is configured but not yet opened
+        port = _Port()  # without a port name it is configured but not yet opened
         try:
             port.port = device
             port.baudrate = settings.get("baud", defaults.baud)

@@ -300,7 +300,7 @@ def test_a_port_that_does_not_open_says_the_way_out(
 @pytest.mark.parametrize("fault", GONE, ids=repr)
 def test_unplugged_while_it_opens(fault: BaseException, mocker: MockerFixture, pty: tuple[int, str]) -> None:
     before = descriptors()
-    mocker.patch("serial.serialposix.termios.tcflush", side_effect=fault)
+    mocker.patch("serial.serialposix.termios.tcgetattr", side_effect=fault)
     with pytest.raises(LinkFault):
         open_link(pty[1], {}, defaults=DEFAULTS)
     mocker.stopall()

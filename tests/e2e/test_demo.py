@@ -1,0 +1,105 @@
+"""The demo is what people see first: a whole shoe, both sides compared, and an exit code that says so."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tablectl import demo
+from tablectl.scripted_dealer import ScriptedDealer
+from tests.e2e.harness import SOAK
+
+FAULTS = (
+    ("split", "duplicate", "garble", "stall", "unreadable:50"),
+    ("drop", "unreadable:20"),
+    ("hang-up:40", "unreadable:40"),
+    ("cut-mid-hand:1",),
+)
+"""For a shoe that tells each thing three times; one that tells it once loses cards by ``drop``."""
+
+
+@pytest.fixture(autouse=True)
+def _switch_interval() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(before)
+
+
+def run(capsys: pytest.CaptureFixture[str], **options: Any) -> dict[str, Any]:
+    code = demo.main(json_output=True, **options)
+    captured = capsys.readouterr()
+    summary: dict[str, Any] = json.loads(captured.out)
+    assert code == 0, (summary, captured.err)
+    assert summary["good"]
+    return summary
+
+
+@pytest.mark.parametrize("shoe", ["angel-eye", "bee-tek"])
+def test_demo_plays_a_whole_shoe_and_ends_well(capsys: pytest.CaptureFixture[str], shoe: str) -> None:
+    summary = run(capsys, shoe=shoe, speed=1_000)
+    (table,) = summary["tables"]
+    assert (table["shoes"], table["voids"], table["differences"], table["error"]) == (1, 0, [], "")
+    assert 60 < table["rounds"] == table["held"] < 90
+    assert 360 < table["cards"] < 375
+    assert summary["last_hands"] == 1
+
+
+def test_demo_tells_of_a_difference(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict is no decoration: a result that the server holds otherwise makes it exit 1."""
+    honest = demo.held_rounds
+
+    def forged(base: str, table: str) -> dict[str, dict[str, Any]]:
+        held = honest(base, table)
+        held["1/3"]["result"]["outcome"] = "none"
+        del held["1/4"]
+        return held
+
+    monkeypatch.setattr(demo, "held_rounds", forged)
+    monkeypatch.setattr(ScriptedDealer, "play", stop_after(5))
+    assert demo.main(shoe="bee-tek", speed=1_000, json_output=True) == 1
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    assert len(table["differences"]) == 2
+    assert any("1/3" in text for text in table["differences"])
+    assert "1/4: not at the server" in table["differences"]
+
+
+def stop_after(rounds: int) -> Any:
+    play = ScriptedDealer.play
+
+    def played(self: ScriptedDealer, shoes: int) -> None:
+        def enough() -> bool:
+            state = self._console.state()
+            return bool(state["shoe"] and state["shoe"]["rounds"] > rounds)
+
+        self._stop = enough
+        play(self, shoes)
+
+    return played
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("faults", FAULTS if SOAK else FAULTS[:1])
+def test_demo_ends_well_on_a_bad_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, faults: tuple[str, ...]
+) -> None:
+    if not SOAK:
+        monkeypatch.setattr(ScriptedDealer, "play", stop_after(12))
+    summary = run(capsys, shoe="angel-eye", speed=200 if SOAK else 1_000, faults=faults, seed=3)
+    assert summary["tables"][0]["rounds"] > (50 if SOAK else 10)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_demo_plays_many_tables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = 8 if SOAK else 2
+    if not SOAK:
+        monkeypatch.setattr(ScriptedDealer, "play", stop_after(5))
+    summary = run(capsys, shoe="bee-tek", speed=1_000, tables=tables)
+    assert len(summary["tables"]) == tables
