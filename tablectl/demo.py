@@ -31,7 +31,7 @@ from tablectl.emulation import EmulatedShoe
 from tablectl.gameserver.server import GameServer
 from tablectl.journal import JournalReader
 from tablectl.journal_writer import Batch
-from tablectl.local import LocalClient
+from tablectl.local import Client
 from tablectl.pins import make_line
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.profiles import config_dir
@@ -278,7 +278,7 @@ class Table:
     shoe: EmulatedShoe
     runtime: Runtime
     dealer: ScriptedDealer
-    client: LocalClient
+    client: Client
     thread: threading.Thread | None = None
     error: str = ""
 
@@ -378,7 +378,7 @@ def _start(
     runtime = Runtime(config, on_stored=screen.stored(name))
     runtime.start()
     steps.append(runtime.stop)
-    client = LocalClient(config.socket_path)
+    client = Client(config.socket_path)
     traits = load_driver(protocol).traits({})
     dealer = ScriptedDealer(
         client,

@@ -1,85 +1,188 @@
-"""A small client of a table's local interface, on the standard library alone.
+"""Talking to a table's daemon: HTTP over its unix socket, in bounded time, with no trust in what comes back.
 
-One connection, kept open; made again when the controller went away.  Quick commands use it because it
-imports neither aiohttp nor pydantic.
+On the standard library alone, because quick commands import neither aiohttp nor pydantic.
 """
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-ANSWER_BYTES = 4 << 20
+SECONDS = 15.0
+"""For one request, all in all: `bets open` waits 2 for the link, a commit up to 10 for a slow disk."""
+
+MOST_ANSWER = 32 * 2**20
+MOST_LINE = 4 * 2**20
+"""Bytes of an answer and of one line of an event stream."""
+
+IDLE_SECONDS = 60.0
+"""The daemon says something on a stream more often than this."""
 
 
 class NotReachable(Exception):
-    """The controller does not answer; the text names the socket and why."""
+    """The daemon does not answer; the text names the socket and the way out. It may hold a peer's bytes."""
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: Path, timeout: float) -> None:
+class Interrupted(NotReachable):
+    """The daemon was reached, but no whole answer came: whether it acted is not known."""
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
         super().__init__("localhost", timeout=timeout)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
+        self.sock.connect(self._path)
 
 
-class LocalClient:
-    """Requests to one table's socket. Not for use by two threads at once.
+_WAYS_OUT: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such socket; is the daemon running (systemctl status 'tablectl@*')?",
+    ConnectionRefusedError: "nobody listens there: the daemon has died; journalctl says why",
+    PermissionError: "you may not use it; join the group tablectl",
+    BlockingIOError: "the daemon takes no more connections; try again",
+    TimeoutError: "the daemon takes no connection; try again",
+}
 
-    Every method raises :class:`NotReachable` when there is no answer within ``timeout`` seconds.
-    """
 
-    def __init__(self, path: Path, timeout: float = 15.0) -> None:
-        self.path = path
-        self._timeout = timeout
-        self._connection: _UnixConnection | None = None
+class Client:
+    """One daemon. Every request opens its own connection."""
 
-    def close(self) -> None:
-        """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    def __init__(self, path: str | Path, seconds: float = SECONDS) -> None:
+        self.path = str(path)
+        self._seconds = seconds
 
-    def request(self, method: str, target: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON body. Never repeats by itself: a command carries its own id for that."""
-        payload = None if body is None else json.dumps(body).encode()
-        try:
-            if self._connection is None:
-                self._connection = _UnixConnection(self.path, self._timeout)
-            self._connection.request(
-                method, target, payload, {"Content-Type": "application/json"} if payload else {}
-            )
-            response = self._connection.getresponse()
-            raw = response.read(ANSWER_BYTES + 1)
-            if len(raw) > ANSWER_BYTES:
-                raise NotReachable(f"{self.path}: the answer is longer than {ANSWER_BYTES} bytes")
-            return response.status, json.loads(raw)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            self.close()
-            raise NotReachable(f"{self.path}: {str(error) or type(error).__name__}") from None
-        except BaseException:
-            with contextlib.suppress(OSError):
-                self.close()
-            raise
+    def get(self, resource: str) -> tuple[int, dict[str, Any]]:
+        """Status and JSON object of a resource. Raises :class:`NotReachable`."""
+        return self._ask("GET", resource, None)
+
+    def post(self, resource: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Status and JSON object that answer ``body``. Raises :class:`NotReachable`."""
+        return self._ask("POST", resource, json.dumps(body).encode())
 
     def state(self, newer: int | None = None) -> dict[str, Any]:
-        """The committed state; with ``newer``, once a row newer than that is committed."""
-        status, body = self.request("GET", "/v1/state" + ("" if newer is None else f"?newer={newer}"))
-        if status != 200 or not isinstance(body, dict):
-            raise NotReachable(f"{self.path}: no state ({status})")
+        """The committed state; with ``newer``, once a row newer than that is committed, or after a while."""
+        status, body = self.get("/v1/state" + ("" if newer is None else f"?newer={newer}"))
+        if status != 200:
+            raise Interrupted(f"{self.path}: no state, but HTTP {status}")
         return body
 
-    def command(self, command: dict[str, Any]) -> tuple[bool, str]:
-        """Whether it was accepted, and the answer in words."""
-        status, body = self.request("POST", "/v1/commands", command)
-        if not isinstance(body, dict):
-            raise NotReachable(f"{self.path}: no answer ({status})")
+    def command(self, command: Mapping[str, Any]) -> tuple[bool, str]:
+        """Send a command: whether it was accepted, and the answer in words."""
+        status, body = self.post("/v1/commands", command)
         return status == 200, str(body.get("answer") or body.get("error") or status)
+
+    def _connect(self, seconds: float) -> _Connection:
+        connection = _Connection(self.path, seconds)
+        try:
+            connection.connect()
+        except (OSError, ValueError) as fault:
+            connection.close()
+            why = next((text for kind, text in _WAYS_OUT.items() if isinstance(fault, kind)), str(fault))
+            raise NotReachable(f"{self.path}: {why}") from None
+        return connection
+
+    def _ask(self, method: str, resource: str, body: bytes | None) -> tuple[int, dict[str, Any]]:
+        with (
+            closing(self._connect(self._seconds)) as connection,
+            _Deadline(connection, self._seconds) as limit,
+        ):
+            try:
+                headers = {} if body is None else {"Content-Type": "application/json"}
+                connection.request(method, resource, body, headers)
+                response = connection.getresponse()
+                answer = response.read(MOST_ANSWER + 1)
+            except (OSError, http.client.HTTPException, ValueError) as fault:
+                # A deadline that struck looks like a broken connection from here.
+                late = limit.struck or isinstance(fault, TimeoutError)
+                why = (
+                    f"no answer within {self._seconds:g} s" if late else f"no usable answer: {_words(fault)}"
+                )
+                raise Interrupted(f"{self.path}: {why}") from None
+        if limit.struck:
+            raise Interrupted(f"{self.path}: no answer within {self._seconds:g} s")
+        if len(answer) > MOST_ANSWER:
+            raise Interrupted(f"{self.path}: the answer is longer than {MOST_ANSWER} bytes")
+        if response.length:
+            raise Interrupted(f"{self.path}: the answer breaks off")
+        return response.status, self._object(answer)
+
+    def _object(self, answer: bytes) -> dict[str, Any]:
+        try:
+            value = json.loads(answer)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise Interrupted(f"{self.path}: what answers there is not tablectl")
+        return value
+
+    def events(self, resource: str) -> Iterator[str]:
+        """The data of each server-sent event, as it comes; ends when the daemon ends it.
+
+        Raises :class:`NotReachable`, and :class:`Interrupted` for a stream that breaks off.
+        """
+        with closing(self._connect(self._seconds)) as connection:
+            line = connection.sock
+            try:
+                connection.request("GET", resource, headers={"Accept": "text/event-stream"})
+                response = connection.getresponse()
+                if response.status != 200:
+                    raise Interrupted(f"{self.path}: no event stream, but HTTP {response.status}")
+                line.settimeout(IDLE_SECONDS)
+                yield from _data(response)
+            except TimeoutError:
+                raise Interrupted(f"{self.path}: silent for {IDLE_SECONDS:g} s") from None
+            except (OSError, http.client.HTTPException, ValueError) as fault:
+                raise Interrupted(f"{self.path}: {_words(fault)}") from None
+
+
+def _words(fault: Exception) -> str:
+    return str(fault)[:200] or type(fault).__name__
+
+
+def _data(response: http.client.HTTPResponse) -> Iterator[str]:
+    lines: list[str] = []
+    size = 0
+    while line := response.readline(MOST_LINE + 1):
+        size += len(line)
+        if size > MOST_LINE:
+            raise ValueError(f"an event is longer than {MOST_LINE} bytes")
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text.startswith("data:"):
+            lines.append(text[5:].removeprefix(" "))
+        elif not text:
+            if lines:
+                yield "\n".join(lines)
+            lines, size = [], 0
+
+
+class _Deadline:
+    """Cuts a connection off when its time is up, however slowly something still drips."""
+
+    def __init__(self, connection: _Connection, seconds: float) -> None:
+        self.struck = False
+        self._socket = connection.sock
+        self._timer = threading.Timer(seconds, self._strike)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _Deadline:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _strike(self) -> None:
+        self.struck = True
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return

@@ -18,7 +18,7 @@ import pytest
 
 from tablectl.api import BODY, BadRequest, parse_command, parse_expect
 from tablectl.config import load_config
-from tablectl.local import LocalClient
+from tablectl.local import Client
 from tablectl.runtime import Runtime
 from tablectl.table import Expect, Kind
 from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
@@ -49,7 +49,7 @@ class Bench(Rig):
         return {"id": uuid.uuid4().hex, "command": command, **fields}
 
     def post(self, body: Any) -> tuple[int, dict[str, Any]]:
-        return self.client.request("POST", "/v1/commands", body)
+        return self.client.post("/v1/commands", body)
 
     def raw(self, content: bytes, target: str = "/v1/commands") -> tuple[int, bytes]:
         """A POST of bytes as they are."""
@@ -155,9 +155,9 @@ def test_bad_requests_are_refused_and_change_nothing(idle: Bench) -> None:
 
 
 def test_unknown_rounds_and_addresses(idle: Bench) -> None:
-    assert idle.client.request("GET", "/v1/rounds/99/1")[0] == 404
-    assert idle.client.request("GET", "/v1/rounds?last=0")[0] == 400
-    assert idle.client.request("GET", "/v1/rounds?last=x")[0] == 400
+    assert idle.client.get("/v1/rounds/99/1")[0] == 404
+    assert idle.client.get("/v1/rounds?last=0")[0] == 400
+    assert idle.client.get("/v1/rounds?last=x")[0] == 400
     with contextlib.closing(stream(idle.socket_path)) as sock:
         sock.sendall(b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n")
         assert sock.recv(100).startswith(b"HTTP/1.1 404")
@@ -195,10 +195,9 @@ def test_guesses_sent_side_by_side_are_slowed_down_too(idle: Bench) -> None:
     answers: list[tuple[int, dict[str, Any]]] = []
 
     def guess(i: int) -> None:
-        client = LocalClient(idle.socket_path)
+        client = Client(idle.socket_path)
         body = idle.body("void", person="burst", pin=f"{i:04d}", reason="x")
-        answers.append(client.request("POST", "/v1/commands", body))
-        client.close()
+        answers.append(client.post("/v1/commands", body))
 
     threads = [threading.Thread(target=guess, args=(i,)) for i in range(12)]
     for thread in threads:
@@ -328,14 +327,13 @@ def race(rig: Rig, state: dict[str, Any], lead: float) -> dict[str, tuple[int, d
     barrier = threading.Barrier(2)
 
     def send(name: str) -> None:
-        client = LocalClient(rig.socket_path)
+        client = Client(rig.socket_path)
         client.state()
         body = {"id": uuid.uuid4().hex, "command": name, "expect": expect, **bodies[name]}
         barrier.wait()
         if name == "confirm":
             time.sleep(max(0.0, lead))
-        answers[name] = client.request("POST", "/v1/commands", body)
-        client.close()
+        answers[name] = client.post("/v1/commands", body)
 
     threads = [threading.Thread(target=send, args=(name,)) for name in bodies]
     for thread in threads:
@@ -417,9 +415,8 @@ def test_state_is_waited_for(idle: Bench) -> None:
     got: list[dict[str, Any]] = []
 
     def wait() -> None:
-        client = LocalClient(idle.socket_path)
+        client = Client(idle.socket_path)
         got.append(client.state(newer=row))
-        client.close()
 
     thread = threading.Thread(target=wait)
     thread.start()
@@ -431,7 +428,7 @@ def test_state_is_waited_for(idle: Bench) -> None:
     # What is newer already is answered at once, and rubbish is no reason to wait.
     begun = time.monotonic()
     assert idle.client.state(newer=row)["row"] > row
-    assert idle.client.request("GET", "/v1/state?newer=soon")[0] == 200
+    assert idle.client.get("/v1/state?newer=soon")[0] == 200
     assert time.monotonic() - begun < 1
 
 
@@ -472,14 +469,14 @@ def test_rounds_are_shown_card_by_card(idle: Bench) -> None:
     idle.bets()
     idle.deal(4)
     idle.finish()
-    status, body = idle.client.request("GET", "/v1/rounds?last=1")
+    status, body = idle.client.get("/v1/rounds?last=1")
     (latest,) = body["rounds"]
     assert status == 200
     assert [card["position"] for card in latest["cards"]] == ["P1", "B1", "P2", "B2"]
     assert all(card["raw"] and card["time"] for card in latest["cards"])
     assert latest["result"]["outcome"] in ("player", "banker", "tie")
     where = f"/v1/rounds/{latest['shoe']}/{latest['round']}"
-    assert idle.client.request("GET", where) == (200, latest)
+    assert idle.client.get(where) == (200, latest)
     assert idle.client.state()["shoe"]["out"] == out + 4
 
 

@@ -49,7 +49,6 @@ def test_starts_and_stops_leave_no_thread_and_no_descriptor_behind() -> None:
             runtime = Runtime(config)
             runtime.start()
             rig.client.state()
-            rig.client.close()
             assert runtime.stop()
             counts.append((descriptors(), threading.active_count()))
         assert len(set(counts[1:])) == 1, counts
@@ -118,7 +117,7 @@ def test_crash_of_a_thread_is_told_once_and_seen_by_the_watchdog() -> None:
         runtime.core.put("no input at all")  # type: ignore[arg-type]
         until(lambda: runtime.crashed.is_set(), "the crash is noticed")
         assert runtime.unhealthy() == "a thread ended"
-        assert rig.client.request("GET", "/healthz")[0] == 503
+        assert rig.client.get("/healthz")[0] == 503
         runtime.stop()
         assert told == ["core"]
 
@@ -132,7 +131,6 @@ def test_result_and_answers_are_there_again_after_a_restart() -> None:
         last = rig.client.state()["last_result"]
         assert last["outcome"] == "banker"
         assert rig.runtime.stop()
-        rig.client.close()
         rig.runtime = Runtime(load_config(rig.config))
         rig.runtime.start()
         state = rig.wait(lambda s: s["scanner"]["up"], "the scanner is there")
@@ -204,7 +202,6 @@ def test_daemon_whose_core_dies_ends_with_the_cores_exit_code() -> None:
         without_server(rig)
         rig.daemon = Program(BOOM, [str(rig.config)], rig.folder / "daemon.log")
         rig.start_daemon()
-        rig.client.close()
         client = threading.Thread(target=_send_and_forget, args=(rig,), daemon=True)
         client.start()
         assert rig.daemon.process is not None
@@ -216,7 +213,7 @@ def test_daemon_whose_core_dies_ends_with_the_cores_exit_code() -> None:
 
 def _send_and_forget(rig: Rig) -> None:
     try:
-        rig.client.request("POST", "/v1/commands", {"id": uuid.uuid4().hex, "command": "open"})
+        rig.client.post("/v1/commands", {"id": uuid.uuid4().hex, "command": "open"})
     except Exception as error:
         print(f"no answer, as it should be: {error}")
 

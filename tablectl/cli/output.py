@@ -25,12 +25,6 @@ class Refused(click.ClickException):
     exit_code = REFUSED
 
 
-class NotReachable(click.ClickException):
-    """The daemon does not answer; the text names the socket and the way out."""
-
-    exit_code = NOT_REACHABLE
-
-
 class BadConfiguration(click.ClickException):
     """``run`` cannot start with this configuration."""
 

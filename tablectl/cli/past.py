@@ -12,6 +12,7 @@ from tablectl.cli.arguments import ROUND, json_option, reaches_daemon
 from tablectl.cli.output import Refused
 from tablectl.cli.read import hand_lines, mapping, sequence, word
 from tablectl.cli.target import Target
+from tablectl.local import Client
 
 MOST_ROUNDS = 500
 
@@ -38,8 +39,6 @@ def recall(target: Target, which: str, as_json: bool) -> int:
 
     Example:  tablectl recall 12/34
     """
-    from tablectl.cli.client import Client
-
     one = "/" in which
     resource = f"/v1/rounds/{which}" if one else f"/v1/rounds?last={which}"
     code, answer = Client(target.path()).get(resource)

@@ -16,6 +16,7 @@ import click
 from tablectl.cli import dealer, emulate, game, output, past, pit_boss, service, view
 from tablectl.cli.arguments import MOST_ARGUMENT, table_options
 from tablectl.cli.target import Target
+from tablectl.local import NotReachable
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -73,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         output.complain(error.format_message())
         code = error.exit_code
+    except NotReachable as error:
+        output.complain(output.escape(error))
+        code = output.NOT_REACHABLE
     except (click.Abort, KeyboardInterrupt):
         output.complain("interrupted")
         code = 130

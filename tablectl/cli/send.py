@@ -16,8 +16,9 @@ import click
 
 from tablectl.cli import output
 from tablectl.cli.arguments import NAME, ROUND, Text, json_option, reaches_daemon, read_pin
-from tablectl.cli.output import NotReachable, Refused, escape
+from tablectl.cli.output import Refused, escape
 from tablectl.cli.target import Target
+from tablectl.local import Client, Interrupted, NotReachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,6 @@ def pit_boss_options(function: Callable[..., int | None]) -> Callable[..., Any]:
 
 def carry_out(given: Given, order: Order) -> int:
     """Send the order, print the answer; the exit code. Without what was seen, where needed: only preview."""
-    from tablectl.cli.client import Client
-
     client = Client(given.target.path())
     if given.target.socket and given.target.table:
         _check_table(client, given.target.table)
@@ -150,8 +149,6 @@ def _body(given: Given, order: Order, pin: str | None) -> dict[str, Any]:
 
 
 def _post(client: Any, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    from tablectl.cli.client import Interrupted
-
     def send() -> tuple[int, dict[str, Any]]:
         status, answer = client.post("/v1/commands", body)
         decided = status in (200, 409) and answer.get("id") == body["id"]
@@ -169,7 +166,7 @@ def _post(client: Any, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         return send()
     except NotReachable as fault:
         raise NotReachable(
-            f"{fault.format_message()}; whether {body['command']!r} was carried out is not known: "
+            f"{fault}; whether {body['command']!r} was carried out is not known: "
             "look at `tablectl status` before it is given again"
         ) from None
 

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablectl.cli.output import NotReachable, Refused
+from tablectl.cli.output import Refused
+from tablectl.local import NotReachable
 
 RUN_FOLDER = "/run/tablectl"
 """Every daemon has a folder here, named by its table; ``TABLECTL_RUN`` names another place."""

@@ -11,9 +11,10 @@ import click
 
 from tablectl.cli import output
 from tablectl.cli.arguments import json_option, reaches_daemon
-from tablectl.cli.output import NotReachable, Refused, escape
+from tablectl.cli.output import Refused, escape
 from tablectl.cli.read import State, mapping, word
 from tablectl.cli.target import Target
+from tablectl.local import Client, NotReachable
 
 RETRY_SECONDS = 1.0
 MOST_TRIES = 30
@@ -28,8 +29,6 @@ def status(target: Target, as_json: bool) -> int:
 
     Example:  tablectl status --table T07
     """
-    from tablectl.cli.client import Client
-
     code, state = Client(target.path()).get("/v1/state")
     if code != 200:
         raise Refused(f"refused: {word(state.get('error', f'HTTP {code}'))}")
@@ -54,8 +53,6 @@ def watch(target: Target, after: int | None, as_json: bool) -> int:
 
     Example:  tablectl watch --after 0 --json
     """
-    from tablectl.cli.client import Client
-
     client = Client(target.path())
     last, tries, begun = after, 0, False
     while True:
@@ -74,7 +71,7 @@ def watch(target: Target, after: int | None, as_json: bool) -> int:
             if not begun or tries >= MOST_TRIES:
                 raise
             if tries == 0:
-                output.complain(f"{fault.format_message()}; trying again")
+                output.complain(f"{escape(fault)}; trying again")
         tries += 1
         if tries > MOST_TRIES:
             raise NotReachable(f"{escape(client.path)}: the daemon ends every event stream at once")

@@ -24,7 +24,7 @@ from tablectl.config import load_config
 from tablectl.core import Durable
 from tablectl.demo import write_config
 from tablectl.journal_writer import Batch
-from tablectl.local import LocalClient
+from tablectl.local import Client
 from tablectl.rules import next_position
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrived, Label, Scan
@@ -91,14 +91,13 @@ class BenchTable:
         self._runtime = _Runtime(load_config(path), trace=self._decided, on_stored=self._stored)
         self._runtime.acknowledged = self._taken_by_server
         self._runtime.start()
-        self._client = LocalClient(self._runtime.config.socket_path)
+        self._client = Client(self._runtime.config.socket_path)
         self._wait(lambda: self._runtime.state.scanner_up, "the scanner")
         self._command("open")
         self._command("sign-in", name="bench", pickup="left")
 
     def close(self) -> None:
         """Stop the table."""
-        self._client.close()
         self._runtime.stop()
         os.close(self._master)
         os.close(self._slave)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tablectl.config import load_config
 from tablectl.demo import write_config
-from tablectl.local import LocalClient, NotReachable
+from tablectl.local import Client, NotReachable
 from tablectl.profiles import load_rules
 from tablectl.scripted_dealer import PitBoss
 from tablectl.simulate import simulate
@@ -73,13 +73,12 @@ def daemon(folder: Path, url: str, secret: str) -> Iterator[tuple[int, Path]]:
 
 
 def _until_linked(process: subprocess.Popen[bytes], socket: Path) -> None:
-    client = LocalClient(socket)
+    client = Client(socket)
     end = time.monotonic() + 20
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(NotReachable):
             state = client.state()
             if state["scanner"]["up"] and state["link"]["good"]:
-                client.close()
                 return
         time.sleep(0.1)
     raise TimeoutError(f"the daemon is not up and linked (exit {process.poll()})")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tablectl.cli import main
-from tablectl.cli.client import Client, Interrupted
+from tablectl.local import Client, Interrupted
 from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = ("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata")
@@ -213,7 +213,7 @@ def test_garbage_at_the_other_end_is_exit_3(
 
 
 def test_a_huge_answer_is_cut_off(daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablectl.cli.client.MOST_ANSWER", 1000)
+    monkeypatch.setattr("tablectl.local.MOST_ANSWER", 1000)
     with pytest.raises(Interrupted, match="longer than 1000 bytes"):
         Client(str(daemon.socket)).get("/v1/state")
 
@@ -302,7 +302,7 @@ def test_hostile_events_are_lines_too(
 
 
 def test_an_event_without_end_is_cut_off(daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablectl.cli.client.MOST_LINE", 1000)
+    monkeypatch.setattr("tablectl.local.MOST_LINE", 1000)
     daemon.streams = [stream(b"data: x\n" * 500), stream(b"data: " + b"x" * 5000)]
     for _ in range(2):
         with pytest.raises(Interrupted, match="longer than 1000 bytes"):

@@ -33,7 +33,7 @@ from tablectl.demo import differences, held_rounds, new_secret, sent_rounds, wri
 from tablectl.emulation import Drawn, EmulatedShoe
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import decode_row
-from tablectl.local import LocalClient, NotReachable
+from tablectl.local import Client, NotReachable
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
@@ -224,7 +224,7 @@ class Rig:
         self.server = Program(
             _GAME_SERVER, [str(self.server_db), self.secret, str(self.port)], self.folder / "server.log"
         )
-        self.client = LocalClient(self.socket_path)
+        self.client = Client(self.socket_path)
 
     def _emulated(self, faults: tuple[str, ...] = (), seed: int = 1) -> EmulatedShoe:
         link = str(self.folder / "shoe")
@@ -234,7 +234,6 @@ class Rig:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.client.close()
         self.daemon.stop_somehow()
         self.server.stop_somehow()
         self.shoe.close()
@@ -318,7 +317,7 @@ class Rig:
             body |= {"person": PIT_BOSS.name, "pin": pin or PIT_BOSS.pin, "reason": "test"}
         if expect is not None:
             body["expect"] = expect
-        return self.client.request("POST", "/v1/commands", body)
+        return self.client.post("/v1/commands", body)
 
     def do(self, command: str, *, supervised: bool = False, **args: str) -> dict[str, Any]:
         """A command that must be accepted, with the state as it is now as what its sender saw."""
@@ -372,7 +371,7 @@ class Rig:
         """A scripted dealer with a connection of his own."""
         traits = load_driver(self.protocol).traits({})
         return ScriptedDealer(
-            LocalClient(self.socket_path),
+            Client(self.socket_path),
             self.shoe,
             PIT_BOSS,
             seed=seed,

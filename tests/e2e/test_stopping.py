@@ -187,7 +187,7 @@ def test_boots_without_scanner_and_server_and_picks_them_up_when_they_come() -> 
         rig.start_daemon()
         state = rig.client.state()
         assert not state["scanner"]["up"] and not state["link"]["good"]
-        status, health = rig.client.request("GET", "/healthz")
+        status, health = rig.client.get("/healthz")
         assert (status, health) == (200, {"ok": True})
         rig.shoe.plug_in()
         rig.start_server()
