@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tablectl.daemon import setup_logging
-from tablectl.demo import new_secret
+from tablectl.demo.files import new_secret
 from tests.bench.dealt import BenchTable, Way
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay

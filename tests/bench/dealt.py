@@ -22,7 +22,7 @@ from tablectl_drivers.angel_eye_encoder import Encoder
 from tablectl.cards import DECK, Card
 from tablectl.config import load_config
 from tablectl.core import Durable
-from tablectl.demo import write_config
+from tablectl.demo.files import write_config
 from tablectl.journal_writer import Batch
 from tablectl.local import Client
 from tablectl.rules import next_position

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl.config import load_config
-from tablectl.demo import write_config
+from tablectl.demo.files import write_config
 from tablectl.local import Client, NotReachable
 from tablectl.profiles import load_rules
 from tablectl.scripted_dealer import PitBoss

@@ -29,7 +29,8 @@ from typing import Any
 from tablectl import events as ev
 from tablectl.cards import Card, Outcome
 from tablectl.core import replay
-from tablectl.demo import differences, held_rounds, new_secret, sent_rounds, write_config
+from tablectl.demo.compare import differences, held_rounds, sent_rounds
+from tablectl.demo.files import new_secret, write_config
 from tablectl.emulation import Drawn, EmulatedShoe
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import decode_row

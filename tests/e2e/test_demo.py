@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tablectl import demo
+from tablectl.demo import compare, play
 from tablectl.scripted_dealer import ScriptedDealer
 from tests.e2e.harness import SOAK
 
@@ -52,7 +53,7 @@ def test_demo_tells_of_a_difference(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict is no decoration: a result that the server holds otherwise makes it exit 1."""
-    honest = demo.held_rounds
+    honest = compare.held_rounds
 
     def forged(base: str, table: str) -> dict[str, dict[str, Any]]:
         held = honest(base, table)
@@ -60,7 +61,7 @@ def test_demo_tells_of_a_difference(
         del held["1/4"]
         return held
 
-    monkeypatch.setattr(demo, "held_rounds", forged)
+    monkeypatch.setattr(play, "held_rounds", forged)
     monkeypatch.setattr(ScriptedDealer, "play", stop_after(5))
     assert demo.main(shoe="bee-tek", speed=1_000, json_output=True) == 1
     (table,) = json.loads(capsys.readouterr().out)["tables"]
@@ -70,7 +71,7 @@ def test_demo_tells_of_a_difference(
 
 
 def stop_after(rounds: int) -> Any:
-    play = ScriptedDealer.play
+    honest = ScriptedDealer.play
 
     def played(self: ScriptedDealer, shoes: int) -> None:
         def enough() -> bool:
@@ -78,7 +79,7 @@ def stop_after(rounds: int) -> Any:
             return bool(state["shoe"] and state["shoe"]["rounds"] > rounds)
 
         self._stop = enough
-        play(self, shoes)
+        honest(self, shoes)
 
     return played
 
