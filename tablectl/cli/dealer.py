@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tablectl.cli.arguments import Text
-from tablectl.cli.send import Given, Order, carry_out, dealer_options
+from tablectl.cli.order import Given, Order, dealer_options
+from tablectl.cli.send import carry_out
 
 
 @click.command("open")

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from tablectl.cli.arguments import ROUND, Text
+from tablectl.cli.order import Given, Order, dealer_options, pit_boss_options
 from tablectl.cli.output import Refused
-from tablectl.cli.send import Given, Order, carry_out, dealer_options, pit_boss_options
+from tablectl.cli.send import carry_out
 
 
 @click.command("release")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tablectl.cli import output
+from tablectl.cli.order import Given, Order, repeat
 from tablectl.cli.output import REFUSED, Refused, escape
 from tablectl.cli.read import State
-
-if TYPE_CHECKING:
-    from tablectl.cli.send import Given, Order
 
 
 def preview(client: Any, given: Given, order: Order) -> int:
@@ -37,7 +35,6 @@ def preview(client: Any, given: Given, order: Order) -> int:
 
 def repeat_line(given: Given, order: Order, seen: list[str]) -> str:
     """The command line with what was seen in it."""
-    from tablectl.cli.send import repeat
 
     return escape(repeat(given, order, seen))
 
