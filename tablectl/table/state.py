@@ -133,6 +133,24 @@ class State:
     version: int = 0
 
     @property
+    def the_shoe(self) -> Shoe:
+        """The shoe in play, where there must be one."""
+        assert self.shoe is not None, "an event of a shoe needs one"
+        return self.shoe
+
+    @property
+    def the_round(self) -> Round:
+        """The round in play, where there must be one."""
+        assert self.round is not None, "an event of a round needs one"
+        return self.round
+
+    @property
+    def the_rules(self) -> HouseRules:
+        """The rules it is played by, where the table was opened."""
+        assert self.rules is not None, "the table was never opened"
+        return self.rules
+
+    @property
     def held(self) -> bool:
         """Whether a hold lies over the phase."""
         return bool(self.holds)

@@ -1,0 +1,129 @@
+"""How the events of a shoe change a table: its start, burns, cutting card, kept cards and end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tablectl import events as ev
+from tablectl.cards import Card
+from tablectl.frozen import replace
+from tablectl.house import HouseRules
+from tablectl.shoe import Cut, Shoe
+from tablectl.table.state import Loose, Phase, State
+
+
+def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
+    assert event.shoe is not None
+    return replace(
+        state,
+        phase=Phase.IDLE,
+        rules=HouseRules.from_dict(event.rules),
+        shoe=Shoe(event.shoe, event.decks),
+        shoes=event.shoe,
+        inspected=False,
+        shoe_since_open=True,
+        last_scan="",
+        last_outcome=None,
+    )
+
+
+def _burns_ordered(state: State, event: ev.BurnsOrdered) -> State:
+    return replace(
+        state,
+        phase=Phase.BURNING,
+        burns_due=state.burns_due + event.count,
+        burn_reason=event.reason,
+        burn_first_card=event.first_card,
+    )
+
+
+def _after_burn(state: State, left: int) -> State:
+    phase = Phase.IDLE if state.phase is Phase.BURNING and left == 0 else state.phase
+    return replace(
+        state,
+        phase=phase,
+        burns_due=left,
+        burn_first_card=False,
+        last_scan="burn",
+        unread=0,
+        unread_deadline=None,
+    )
+
+
+def _card_burned(state: State, event: ev.CardBurned) -> State:
+    shoe = state.the_shoe
+    card = None if event.card is None else Card.parse(event.card)
+    if not event.kept:
+        shoe = shoe.take(card)
+    shoe = replace(shoe, burned=(*shoe.burned, event.card or "unread"))
+    loose = state.loose[1:] if event.kept else state.loose
+    return _after_burn(replace(state, shoe=shoe, loose=loose), event.left)
+
+
+def _burns_done(state: State, event: ev.BurnsDone) -> State:
+    shoe = state.the_shoe
+    for _ in range(event.count):
+        shoe = shoe.take(None)
+    shoe = replace(shoe, burned=(*shoe.burned, *("unseen",) * event.count))
+    return _after_burn(replace(state, shoe=shoe), 0)
+
+
+def _shoe_ended(state: State, _: ev.ShoeEnded) -> State:
+    return replace(
+        state,
+        phase=Phase.SHUFFLE_DUE,
+        shoe=None,
+        round=None,
+        loose=(),
+        count_due=state.count_due or any(hold.code == "integrity" for hold in state.holds),
+        burns_due=0,
+        burn_first_card=False,
+        auto_open=None,
+        unread=0,
+        unread_deadline=None,
+    )
+
+
+def _cut_card_drawn(state: State, event: ev.CutCardDrawn) -> State:
+    shoe = state.the_shoe
+    cut = Cut(event.out, event.by == "scanner", event.by == "dealer")
+    match state.phase:
+        case Phase.DEALING | Phase.COMPLETE:
+            last = state.the_round.number + state.the_rules.shoe.hands_after_cut
+        case Phase.BETTING | Phase.NO_MORE_BETS:
+            last = state.the_round.number
+        case _:
+            last = shoe.rounds + 1
+    return replace(state, shoe=replace(shoe, cut=cut, last_round=last))
+
+
+def _cut_card_withdrawn(state: State, _: ev.CutCardWithdrawn) -> State:
+    return replace(state, shoe=replace(state.the_shoe, cut=None, last_round=None, announced=False))
+
+
+def _last_hand_announced(state: State, _: ev.LastHandAnnounced) -> State:
+    return replace(state, shoe=replace(state.the_shoe, announced=True))
+
+
+def _scan_kept(state: State, event: ev.ScanKept) -> State:
+    card = None if event.card is None else Card.parse(event.card)
+    return replace(
+        state,
+        shoe=state.the_shoe.take(card),
+        loose=(*state.loose, Loose(card, event.label, event.code)),
+    )
+
+
+OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {
+    ev.ShoeStarted: _shoe_started,
+    ev.BurnsOrdered: _burns_ordered,
+    ev.CardBurned: _card_burned,
+    ev.BurnsDone: _burns_done,
+    ev.ShoeEnded: _shoe_ended,
+    ev.CutCardDrawn: _cut_card_drawn,
+    ev.CutCardWithdrawn: _cut_card_withdrawn,
+    ev.LastHandAnnounced: _last_hand_announced,
+    ev.ScanKept: _scan_kept,
+}
+"""What each event of a shoe does."""
