@@ -36,10 +36,10 @@ types: $(STAMP)
 	@$(BIN)/mypy
 
 unit: $(STAMP)
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
 
 soak: $(STAMP) ## the heavy tests at the full counts
-	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q --timeout 1800 -m soak $(ARGS)
+	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --timeout 1800 -m soak $(ARGS)
 
 bench: $(STAMP) ## latency from the wire to the game server, beside its floors
 	@$(BIN)/python -m tests.bench $(ARGS)

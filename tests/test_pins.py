@@ -73,6 +73,7 @@ def test_no_pit_bosses(text: str) -> None:
         (ANNA.replace("anna", "bo") + "é", "damaged"),
         (ANNA, "anna is in line 1 already"),
     ],
+    ids=["no hash", "blank in name", "no name", "plain PIN", "weak", "cut short", "odd letter", "twice"],
 )
 def test_a_bad_line_is_named_by_number_without_its_hash(line: str, says: str) -> None:
     with pytest.raises(ValueError, match=r"/etc/pit-bosses, line 3: ") as fault:

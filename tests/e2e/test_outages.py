@@ -191,6 +191,7 @@ def test_a_restart_between_rounds_holds_nothing_and_repeats_no_number() -> None:
         rig.check_everything()
 
 
+@pytest.mark.soak
 def test_a_process_stopped_in_mid_betting_closes_at_once_when_it_resumes() -> None:
     seconds = 10.0 if SOAK else 1.5
     with running("bee-tek", overrides=BARE | {"betting": {"seconds": 0.4}}) as rig:

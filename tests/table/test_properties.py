@@ -11,6 +11,7 @@ import json
 import os
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -35,6 +36,8 @@ from tablectl.scanner import (
 from tablectl.table import WAYS, Command, Expect, Kind, Started, State, Tick, Trouble, decide, evolve
 from tablectl.table.inputs import Input
 from tests.table.playing import ANGEL_EYE, Play, Recorded, house
+
+pytestmark = pytest.mark.soak
 
 SOAK = "TABLECTL_SOAK" in os.environ
 EXAMPLES = settings(

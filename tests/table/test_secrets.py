@@ -31,6 +31,7 @@ def down() -> Play:
 # --- face down ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 @settings(max_examples=1000 if "TABLECTL_SOAK" in os.environ else 60, deadline=None)
 @given(st.lists(st.sampled_from(DECK), min_size=6, max_size=6, unique=True), st.booleans())
 def test_nothing_of_the_faces_is_public_before_they_are_turned(cards: list[object], disturb: bool) -> None:
@@ -140,6 +141,7 @@ def test_whole_shoes_show_no_burn_card_before_the_end(profile: str) -> None:
     assert list(ended.burned) == [e.card for e in seen if isinstance(e, ev.CardBurned)]
 
 
+@pytest.mark.soak
 @settings(max_examples=400 if "TABLECTL_SOAK" in os.environ else 30, deadline=None)
 @given(st.integers(0, 2**32))
 def test_cards_that_become_burn_cards_are_never_named(seed: int) -> None:
