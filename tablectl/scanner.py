@@ -65,6 +65,16 @@ class DeviceKind(StrEnum):
     """Something to write down: a discarded stub, a bounce, a warning."""
 
 
+class ErrorKind(StrEnum):
+    """What an error of a shoe means to the table, whatever its number is with that maker."""
+
+    UNREAD = "unread"
+    OVERDRAW = "overdraw"
+    BUTTON = "button"
+    """A wrong button was pressed: nothing happened to a card."""
+    FAULT = "fault"
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """One physical card drawn. ``card`` is None when the shoe could not read it."""
@@ -85,7 +95,9 @@ class DeviceEvent:
     player_pair: bool = False
     banker_pair: bool = False
     number: int | None = None
-    """The error code, or the number of burn cards, by kind."""
+    """The maker's error code, or the number of burn cards, by kind."""
+    error: ErrorKind = ErrorKind.FAULT
+    """For ``ERROR``: what it means."""
 
 
 @dataclass(frozen=True, slots=True)
