@@ -12,7 +12,6 @@ from tablectl.events.base import Event
 from tablectl.events.bodies import event_id, private_body, private_data, public_body, public_data
 from tablectl.events.internal import (
     AnnouncementAwaited,
-    BurnsDone,
     BurnsOrdered,
     CommandRecorded,
     ControllerStarted,
@@ -40,7 +39,6 @@ from tablectl.events.public import (
     HandCorrected,
     HandResult,
     HandTurned,
-    HistorySkipped,
     InspectionRecorded,
     LastHandAnnounced,
     RoundAmended,
@@ -67,7 +65,6 @@ __all__ = [
     "BettingClosed",
     "BettingClosing",
     "BettingOpened",
-    "BurnsDone",
     "BurnsOrdered",
     "CardBurned",
     "CardDealt",
@@ -83,7 +80,6 @@ __all__ = [
     "HandCorrected",
     "HandResult",
     "HandTurned",
-    "HistorySkipped",
     "InspectionRecorded",
     "LastHandAnnounced",
     "PinAttempted",

@@ -54,15 +54,6 @@ class BurnsOrdered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BurnsDone(Event):
-    """Burns that did not pass the scanner: ``count`` cards are out, their faces unknown."""
-
-    TYPE = "burns.done"
-    PUBLIC = False
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FreeHandOrdered(Event):
     TYPE = "hand.freed"
     PUBLIC = False
@@ -83,12 +74,15 @@ class ScanKept(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanUnread(Event):
-    """A card could not be read; the next scan takes its position. ``hold_boot``: when that is a hold."""
+    """A card could not be read; the next scan takes its position.
+
+    ``hold_boot``: when that becomes a hold; None: it is one.
+    """
 
     TYPE = "scan.unread"
     PUBLIC = False
     label: str
-    hold_boot: int
+    hold_boot: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,8 @@ class ShoeStarted(Event):
     rules: dict[str, Any]
     rules_hash: str
     note: str | None = None
+    carry: dict[str, Any] | None = private()
+    """The table just before, where a replay may begin (:mod:`tablectl.table.checkpoint`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +120,8 @@ class BettingOpened(Event):
     TYPE = "betting.opened"
     seconds: float
     closes_at: str
-    opened_boot: int = private(0)
     deadline_boot: int = private(0)
+    deadline_wall: int = private(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,10 +216,13 @@ class RoundResulted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundVoided(Event):
+    """``cards`` that were never turned are told as ``?``."""
+
     TYPE = "round.voided"
     reason: str
     cards: dict[str, str]
     approved_by: str
+    faces: dict[str, str] | None = private()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +257,8 @@ class TableReleased(Event):
     reason: str
     approved_by: str
     codes: tuple[str, ...] = private(())
+    unread_boot: int | None = private()
+    """Until when (boot ns) a card that could not be read is wanted again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,10 +293,3 @@ class EventParked(Event):
     parked_type: str
     reason: str
     approved_by: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistorySkipped(Event):
-    TYPE = "history.skipped"
-    first: int
-    last: int

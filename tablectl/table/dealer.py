@@ -7,7 +7,7 @@ import dataclasses
 from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.odds import hand_result, outcome
-from tablectl.table import words
+from tablectl.table import checkpoint, words
 from tablectl.table.device import note
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import (
@@ -94,6 +94,7 @@ def shoe_new(turn: Turn, command: Command) -> None:
             rules=rules.as_dict(),
             rules_hash=rules.digest,
             note=command.args.get("note") or None,
+            carry=checkpoint.take(state),
         )
     )
     turn.answer = f"shoe {number}"
@@ -105,25 +106,33 @@ def shoe_new(turn: Turn, command: Command) -> None:
 
 
 def burn_done(turn: Turn, command: Command) -> None:
-    """Burn cards that did not pass the scanner, told by the dealer."""
+    """Burn cards that do not pass the scanner, told by the dealer; their faces stay unknown."""
     count = whole_number(command.args.get("count", ""), 1, 30)
-    due = turn.state.burns_due
-    if turn.rules.burn.scanned and not turn.state.held:
+    state = turn.state
+    due, first_card = state.burns_due, state.burn_first_card
+    if turn.rules.burn.scanned:
         raise Refused("burn cards pass the scanner at this table; scan them")
     if count > turn.shoe.left:
         raise Refused(f"only {turn.shoe.left} cards are left in the shoe")
-    turn.emit(ev.BurnsDone(shoe=turn.shoe.number, count=count))
+    for i in range(1, count + 1):
+        # By the first card's value only the dealer saw how many: what is told is all of them.
+        left = count - i if first_card else max(0, due - i)
+        turn.emit(
+            ev.CardBurned(
+                shoe=turn.shoe.number, reason=state.burn_reason, left=left, shoe_left=turn.shoe.left - 1
+            )
+        )
     turn.answer = f"{count} burned"
-    if turn.state.held:
-        return
-    if count != due and turn.rules.burn.by == "count":
+    if turn.state.burns_due:
+        turn.answer += f", {turn.state.burns_due} still due"
+    elif not first_card and count > due:
         turn.hold("burn-wrong", f"{due} were due, {count} were burned.")
 
 
 def whole_number(text: str, low: int, high: int) -> int:
     """A plain number in a range. Raises :class:`Refused`."""
-    if not (text.isascii() and text.isdigit() and low <= int(text[:6]) <= high):
-        raise Refused(f"a number from {low} to {high} is needed, not {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 6 and low <= int(text) <= high):
+        raise Refused(f"a number from {low} to {high} is needed, not {text[:20]!r}")
     return int(text)
 
 
@@ -195,8 +204,10 @@ def confirm(turn: Turn, command: Command) -> None:
 
 
 def hold(turn: Turn, command: Command) -> None:
-    """Anyone may put the table on hold."""
+    """Anyone signed in may put the table on hold."""
     text = command.args.get("text", "")
+    if turn.state.dealer is None and not command.supervisor:
+        raise Refused("nobody is signed in; first: sign-in NAME")
     if any(h.code == "called" for h in turn.state.holds):
         raise Refused("the table is on hold by call already")
     turn.hold("called", text)
@@ -209,6 +220,7 @@ def acknowledge(turn: Turn, command: Command) -> None:
     open_ = [alert for alert, _ in turn.state.alerts]
     if name not in open_:
         raise Refused(f"there is no alert {name!r}; open: {', '.join(open_) or 'none'}")
-    who = command.person or turn.state.dealer or "the console"
+    # A name counts only with its PIN; else it is whoever works the table.
+    who = (command.person if command.supervisor else None) or turn.state.dealer or "the console"
     turn.emit(ev.AlertAcknowledged(alert=name, acknowledged_by=who, **turn.where))
     turn.answer = f"{name} acknowledged"

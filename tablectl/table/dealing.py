@@ -52,9 +52,14 @@ def card_handled(turn: Turn, given: Arrived) -> None:
 
 
 def card_kept(turn: Turn, given: Arrived) -> None:
-    """Under a hold a card is kept with it and never assigned by itself."""
+    """Under a hold a card is kept with it and never assigned by itself.
+
+    A card that is being scanned again, and again cannot be read, is still the same one.
+    """
     scan = _scan(given)
-    if not _impossible(turn, scan):
+    if scan.card is None and turn.state.unread:
+        turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
+    elif not _impossible(turn, scan):
         code = turn.state.holds[0].code
         turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
     turn.signal("reject")
@@ -63,7 +68,7 @@ def card_kept(turn: Turn, given: Arrived) -> None:
 def card_not_due(turn: Turn, given: Arrived) -> None:
     """A card that nobody was to draw: early, in excess, or with no round in play."""
     scan = _scan(given)
-    if _impossible(turn, scan) or _repeated(turn, scan):
+    if _repeated(turn, scan) or _impossible(turn, scan) or _unturned(turn, scan):
         return
     # No face in these messages: the card may become a burn card, or lie face down.
     what = "" if scan.card else "It could not be read."
@@ -100,6 +105,18 @@ def _before_close(turn: Turn, given: Arrived, scan: Scan) -> bool:
     return early
 
 
+def _unturned(turn: Turn, scan: Scan) -> bool:
+    """Hold for a card drawn before the four face-down cards were turned.
+
+    Whether it is the next card or one in excess would tell what lies there.
+    """
+    r = turn.state.round
+    unturned = r is not None and not r.turned and len(r.player) + len(r.banker) >= 4
+    if unturned:
+        keep(turn, scan, "unturned", "First: turn.")
+    return unturned
+
+
 def card_burned(turn: Turn, given: Arrived) -> None:
     """A burn card; one that the shoe names as a hand's card is counted burned and holds."""
     scan = _scan(given)
@@ -129,15 +146,17 @@ def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
     )
     watch_shuffle(turn)
     share_reached(turn)
+    if state.burn_first_card and card is None:
+        turn.hold("burn-wrong", "The first card's value is not known; then: burn N.")
 
 
 def card_unread(turn: Turn, given: Arrived) -> None:
     """A due card could not be read. Once: it is wanted again and takes the place. Twice: hold."""
     scan = _scan(given)
-    if _before_close(turn, given, scan):
+    if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
     if turn.state.unread:
-        turn.emit(ev.ScanUnread(label=scan.label.value, hold_boot=turn.now.boot, **turn.where))
+        turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
         turn.hold("card-unreadable", "It was tried twice.")
         return
     wait = int(turn.rules.dealing.unread_seconds * SECOND)
@@ -149,7 +168,9 @@ def card_unread(turn: Turn, given: Arrived) -> None:
 def card_dealt(turn: Turn, given: Arrived) -> None:
     """The next card of the hand, if the shoe agrees that it is; else it is kept and the table held."""
     scan, r = _scan(given), turn.round
-    if _impossible(turn, scan) or _before_close(turn, given, scan) or _repeated(turn, scan):
+    if _repeated(turn, scan) or _impossible(turn, scan):
+        return
+    if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
     due = r.due
     assert due is not None and scan.card is not None
@@ -161,7 +182,8 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
     elif in_step and scan.label.value != due.value:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:
-        lay(turn, scan.card, in_step=in_step, kept=False)
+        source = "rescan" if turn.state.unread else "scanner"
+        lay(turn, scan.card, in_step=in_step, kept=False, source=source)
         turn.signal("accept")
         if turn.state.phase is Phase.COMPLETE:
             hand_complete(turn)

@@ -27,7 +27,7 @@ from tablectl.table.inputs import (
     Trouble,
     kind_of,
 )
-from tablectl.table.rounds import betting_refusal, close_betting, hand_complete, open_betting
+from tablectl.table.rounds import betting_refusal, close_betting, hand_complete, open_betting, share_reached
 from tablectl.table.state import Phase, State, next_deadline
 from tablectl.table.transitions import REFUSALS, move_for
 from tablectl.table.turn import Refused, Turn
@@ -55,18 +55,20 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
         HANDLERS[move.handler](turn, given)
     else:
         device.note(turn, kind.value, f"not expected: {REFUSALS[turn.state.phase]}")
-    _exhausted(turn)
+    _afterwards(turn)
     return Decision(tuple(turn.events), tuple(turn.effects), turn.state)
 
 
-def _exhausted(turn: Turn) -> None:
-    """A card is due and none is left: a hold at once, whoever took the last one."""
+def _afterwards(turn: Turn) -> None:
+    """What is so whoever took the last card: the share is reached, or a card is due and none is left."""
+    share_reached(turn)
     state = turn.state
     if (
         state.shoe is not None
         and state.shoe.left == 0
         and state.phase in (Phase.NO_MORE_BETS, Phase.DEALING)
         and turn.round.due is not None
+        and not state.loose
     ):
         turn.hold("shoe-empty")
 
@@ -127,7 +129,7 @@ def _command(turn: Turn, command: Command) -> bool:
         if move is None:
             raise Refused(_default_refusal(turn, command))
         HANDLERS[move.handler](turn, command)
-        _exhausted(turn)
+        _afterwards(turn)
         refused = False
     except Refused as refusal:
         turn.answer = f"{command.kind.value} refused: {refusal}"
@@ -183,12 +185,10 @@ def _check_sender(turn: Turn, command: Command) -> None:
 def started(turn: Turn, given: Started) -> None:
     """A process begins on this journal: open betting is closed, an open round or burn is held."""
     r = turn.state.round
-    deadline = r.deadline if r is not None and turn.state.phase is Phase.BETTING else None
+    deadline = r.deadline if r is not None else None
     turn.emit(ev.ControllerStarted(version=given.version, **turn.where))
     if turn.state.phase is Phase.BETTING:
-        # Never later than announced, however long the process was away.
-        at_boot = turn.now.boot if deadline is None else min(turn.now.boot, deadline)
-        close_betting(turn, "restart", at_boot)
+        close_betting(turn, "restart", turn.now.boot if deadline is None else min(turn.now.boot, deadline))
     if turn.in_round or turn.state.phase is Phase.BURNING:
         turn.hold("restart", "Compare the cards on the table with the screen.")
 

@@ -13,6 +13,7 @@ from tablectl.scanner import (
     DeviceEvent,
     DeviceKind,
     Discarded,
+    ErrorKind,
     Reject,
     Scan,
     ScannerLost,
@@ -22,9 +23,6 @@ from tablectl.table import words
 from tablectl.table.rounds import cutting_card, end_shoe, publish_result
 from tablectl.table.state import Phase
 from tablectl.table.turn import Turn
-
-CANNOT_READ, OVERDRAW, WRONG_BUTTON = 1, 2, 3
-"""Error codes that need no hold of their own: the card concerned, or the dealer, does it."""
 
 
 def _event(given: Arrived) -> DeviceEvent:
@@ -98,7 +96,10 @@ def verdict_afterwards(turn: Turn, given: Arrived) -> None:
 def verdict_too_soon(turn: Turn, given: Arrived) -> None:
     """The button was pressed before the hand is complete."""
     said = verdict_text(_event(given))
-    if turn.round.in_step:
+    if not turn.round.turned:
+        note(turn, "verdict", f"{said}; the cards are face down")
+        turn.say("The cards are face down; first: turn")
+    elif turn.round.in_step:
         note(turn, "verdict", f"{said}; too soon")
         turn.hold("shoe-disagrees", "Its result button was pressed and the hand is not complete.")
     else:
@@ -130,9 +131,9 @@ def shoe_error(turn: Turn, given: Arrived) -> None:
     said = _event(given)
     note(turn, "error", said.text, ends_step=True)
     turn.say(f"The shoe reports: {said.text}")
-    if said.number in (CANNOT_READ, WRONG_BUTTON):
-        return
-    if said.number == OVERDRAW:
+    if said.error in (ErrorKind.UNREAD, ErrorKind.BUTTON):
+        return  # the card concerned, or the dealer, does the rest
+    if said.error is ErrorKind.OVERDRAW:
         if turn.in_round or turn.state.last_scan == "result":
             turn.hold("overdraw", "The shoe says so.")
     elif turn.in_round or turn.state.phase is Phase.BURNING:
@@ -188,6 +189,11 @@ def discarded(turn: Turn, given: Discarded) -> None:
             turn.alert("scan-discarded", "A card came before the scanner was ready; it does not count.")
         case DeviceEvent(text=text, kind=kind):
             note(turn, "discarded", f"{kind.value} {text}".strip())
+            if kind is DeviceKind.CUT_CARD:
+                turn.alert(
+                    "cut-card-discarded",
+                    "The cutting card was told before the scanner was ready. If it is out: cut-card",
+                )
         case Reject(reason=reason):
             turn.emit(ev.ScanPassed(why=f"discarded: {reason}", **turn.where))
 

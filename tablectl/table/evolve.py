@@ -59,7 +59,6 @@ def _controller_started(state: State, _: ev.ControllerStarted) -> State:
         standby=False,
         step_lost=state.step_lost or r is not None,
         auto_open=None,
-        unread=0,
         unread_deadline=None,
         # The close may be an instant of the machine's last run; no scan of this one lies before it.
         round=r
@@ -100,7 +99,7 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
 
 def _table_released(state: State, event: ev.TableReleased) -> State:
     holds = tuple(h for h in state.holds if h.code not in event.codes)
-    return replace(state, holds=holds, unread=0)
+    return replace(state, holds=holds, unread_deadline=event.unread_boot)
 
 
 def _scanner_lost(state: State, event: ev.ScannerLost) -> State:
@@ -157,11 +156,8 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         ev.AlertRaised: _alert_raised,
         ev.AlertAcknowledged: _alert_acknowledged,
         ev.DeviceNoted: _device_noted,
-        # Rows that record and change nothing: corrections and parking come with their own issue.
-        ev.HandCorrected: _same,
-        ev.RoundAmended: _same,
-        ev.EventParked: _same,
-        ev.HistorySkipped: _same,
+        # Corrections, amendments and parking come with their own issue: a journal that holds one was
+        # written by a later release, and is refused rather than misread.
         ev.CommandRecorded: _same,
         ev.PinAttempted: _same,
         ev.ScanPassed: _same,

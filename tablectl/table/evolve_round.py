@@ -31,8 +31,8 @@ def _betting_opened(state: State, event: ev.BettingOpened) -> State:
     pips = min(betting.pips, math.ceil(event.seconds / betting.pip_every) - 1)
     new = Round(
         event.round,
-        opened_boot=event.opened_boot,
         deadline=event.deadline_boot,
+        deadline_wall=event.deadline_wall,
         pips_left=pips,
         pip_every=round(betting.pip_every * SECOND),
     )

@@ -56,17 +56,10 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
     card = None if event.card is None else Card.parse(event.card)
     if not event.kept:
         shoe = shoe.take(card)
-    shoe = replace(shoe, burned=(*shoe.burned, event.card or "unread"))
+    unknown = "unread" if state.the_rules.burn.scanned else "unseen"
+    shoe = replace(shoe, burned=(*shoe.burned, event.card or unknown))
     loose = state.loose[1:] if event.kept else state.loose
     return _after_burn(replace(state, shoe=shoe, loose=loose), event.left)
-
-
-def _burns_done(state: State, event: ev.BurnsDone) -> State:
-    shoe = state.the_shoe
-    for _ in range(event.count):
-        shoe = shoe.take(None)
-    shoe = replace(shoe, burned=(*shoe.burned, *("unseen",) * event.count))
-    return _after_burn(replace(state, shoe=shoe), 0)
 
 
 def _shoe_ended(state: State, _: ev.ShoeEnded) -> State:
@@ -119,7 +112,6 @@ OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {
     ev.ShoeStarted: _shoe_started,
     ev.BurnsOrdered: _burns_ordered,
     ev.CardBurned: _card_burned,
-    ev.BurnsDone: _burns_done,
     ev.ShoeEnded: _shoe_ended,
     ev.CutCardDrawn: _cut_card_drawn,
     ev.CutCardWithdrawn: _cut_card_withdrawn,

@@ -31,7 +31,6 @@ WAYS = {
     "resume": "release resume: go on",
     "void": "void: the round is void, its cards stay used",
     "shoe end": "shoe end: the shoe is taken out of play (a round in play is void)",
-    "burn done": "burn done N: N cards were burned by hand",
 }
 """Every way out as the console prints it: the command, then what it does."""
 
@@ -41,10 +40,13 @@ HOLDS: dict[str, HoldCode] = {
     ),
     "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "shoe end")),
     "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "shoe end")),
-    "burn-wrong": HoldCode(
-        "The number of burn cards is not right.", ("keep", "burn", "burn done", "shoe end")
+    "burn-wrong": HoldCode("The number of burn cards is not right.", ("keep", "shoe end")),
+    "card-unreadable": HoldCode(
+        "A card could not be read.", ("rescan", "accept", "burn", "void", "shoe end")
     ),
-    "card-unreadable": HoldCode("A card could not be read.", ("rescan", "accept", "void", "shoe end")),
+    "unturned": HoldCode(
+        "A card was drawn before the four cards were turned.", ("accept", "burn", "void", "shoe end")
+    ),
     "card-conflict": HoldCode(
         "The shoe puts a card in another place than the rule.", ("accept", "burn", "keep", "void", "shoe end")
     ),
@@ -97,7 +99,8 @@ def _possible(way: str, state: State) -> bool:
         case "accept":
             return _acceptable(state)
         case "burn":
-            return bool(state.loose or codes & {"overdraw"}) and "integrity" not in codes
+            burnable = state.loose or "overdraw" in codes or (state.unread and state.phase is Phase.BURNING)
+            return bool(burnable) and "integrity" not in codes
         case "rescan":
             return state.phase is not Phase.BETTING and not state.loose
         case "void":
@@ -106,8 +109,6 @@ def _possible(way: str, state: State) -> bool:
             return state.shoe is not None
         case "cards-confirmed":
             return state.scanner_up and not state.loose
-        case "burn done":
-            return state.phase is Phase.BURNING
         case _:
             return not state.loose
 
@@ -118,7 +119,7 @@ def _acceptable(state: State) -> bool:
         return False
     if any(hold.code == "integrity" for hold in state.holds):
         return False
-    return bool(state.loose) and all(kept.card is not None for kept in state.loose)
+    return state.round.turned and bool(state.loose) and all(kept.card is not None for kept in state.loose)
 
 
 def ended_by(action: str, state: State) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ SUPERVISED = frozenset(
 )
 """Commands that only an authenticated pit boss gives, with a reason."""
 
-ROUND_CHANGING = frozenset({Kind.CONFIRM, Kind.RELEASE, Kind.VOID})
+ROUND_CHANGING = frozenset({Kind.BETS_CLOSE, Kind.TURN, Kind.CONFIRM, Kind.RELEASE, Kind.VOID, Kind.SHOE_END})
 """Commands that must carry what their sender saw."""
 
 

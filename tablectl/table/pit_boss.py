@@ -6,6 +6,8 @@ Who gives them was checked before; each carries a reason.
 from __future__ import annotations
 
 from tablectl import events as ev
+from tablectl.clock import SECOND
+from tablectl.table import words
 from tablectl.table.dealer import whole_number
 from tablectl.table.dealing import burn as burn_card
 from tablectl.table.dealing import lay
@@ -22,7 +24,7 @@ from tablectl.table.rounds import (
 from tablectl.table.state import Phase
 from tablectl.table.turn import Refused, Turn
 
-_COMMANDS = frozenset({"void", "shoe end", "burn done"})
+_COMMANDS = frozenset({"void", "shoe end"})
 
 
 def _by(command: Command) -> tuple[str, str]:
@@ -41,18 +43,39 @@ def release(turn: Turn, command: Command) -> None:
     if action not in ACCOUNTS and turn.state.loose:
         raise Refused(f"{len(turn.state.loose)} drawn cards have no place yet; " + ways_out(ways))
     if action == "burn":
-        while turn.state.loose:
-            burn_card(turn, turn.state.loose[0].card, kept=True)
+        _burn_kept(turn)
     elif action in ACCOUNTS:
         _accept_kept(turn)
-    turn.emit(ev.TableReleased(action=action, reason=reason, approved_by=person, codes=codes, **turn.where))
+        if turn.round.due is None:
+            codes = (*codes, "shoe-empty")  # nothing is wanted from the shoe any more
+    wanted = turn.now.boot + int(turn.rules.dealing.unread_seconds * SECOND) if turn.state.unread else None
+    turn.emit(
+        ev.TableReleased(
+            action=action,
+            reason=reason,
+            approved_by=person,
+            codes=tuple(h.code for h in turn.state.holds if h.code in codes),
+            unread_boot=wanted if all(h.code in codes for h in turn.state.holds) else None,
+            **turn.where,
+        )
+    )
     if turn.state.loose:
         turn.hold("overdraw", "More cards were kept than the hand takes.")
     turn.answer = f"released: {action}"
     if turn.state.held:
         turn.answer += "; still on hold: " + ", ".join(h.code for h in turn.state.holds)
+    elif turn.state.unread:
+        turn.say(words.RESCAN)
     elif turn.state.phase is Phase.COMPLETE:
         hand_complete(turn)
+
+
+def _burn_kept(turn: Turn) -> None:
+    """Kept cards are burned; so is a burn card that nobody can read."""
+    if not turn.state.loose and turn.state.unread:
+        burn_card(turn, None, kept=False)
+    while turn.state.loose:
+        burn_card(turn, turn.state.loose[0].card, kept=True)
 
 
 def _accept_kept(turn: Turn) -> None:
@@ -136,11 +159,10 @@ def inspect(turn: Turn, command: Command) -> None:
     """The cards were counted by hand; dealer and pit boss attest it."""
     person, reason = _by(command)
     dealer = turn.state.dealer
+    method = command.args.get("method", "by-hand")
+    if method != "by-hand":
+        raise Refused(f"cards are counted by hand here, not {method!r}; --by-hand")
     if dealer is None:
         raise Refused("dealer and pit boss attest the count; first: sign-in NAME")
-    turn.emit(
-        ev.InspectionRecorded(
-            method=command.args.get("method", "by-hand"), attested_by=(dealer, person), note=reason
-        )
-    )
+    turn.emit(ev.InspectionRecorded(method=method, attested_by=(dealer, person), note=reason))
     turn.answer = f"inspection recorded, attested by {dealer} and {person}"

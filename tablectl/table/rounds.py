@@ -24,11 +24,9 @@ def close_betting(turn: Turn, reason: str, at_boot: int) -> None:
     deadline = turn.round.deadline
     if deadline is not None:
         at_boot = min(at_boot, deadline)
-    turn.emit(
-        ev.BettingClosed(
-            reason=reason, closed_at=iso(turn.now.wall_at(at_boot)), closed_boot=at_boot, **turn.where
-        )
-    )
+    # After a restart the deadline is gone (it may be the machine's last run's), the announced end is not.
+    closed_at = min(turn.now.wall_at(at_boot), turn.round.deadline_wall)
+    turn.emit(ev.BettingClosed(reason=reason, closed_at=iso(closed_at), closed_boot=at_boot, **turn.where))
     turn.signal("close")
     turn.say(words.NO_MORE_BETS)
 
@@ -79,8 +77,10 @@ def void_round(turn: Turn, reason: str, approved_by: str) -> None:
     """The round in play is void; its cards stay used. Kept cards were counted and need no place now."""
     if turn.state.phase is Phase.BETTING:
         close_betting(turn, "void", turn.now.boot)
-    cards = {position.value: str(card) for position, card in turn.round.cards.items()}
-    turn.emit(ev.RoundVoided(reason=reason, cards=cards, approved_by=approved_by, **turn.where))
+    faces = {position.value: str(card) for position, card in turn.round.cards.items()}
+    shown = faces if turn.round.turned else dict.fromkeys(faces, "?")
+    hidden = None if turn.round.turned else faces
+    turn.emit(ev.RoundVoided(reason=reason, cards=shown, approved_by=approved_by, faces=hidden, **turn.where))
 
 
 def release_after(turn: Turn, action: str, reason: str, approved_by: str) -> None:
@@ -189,7 +189,7 @@ def open_betting(turn: Turn) -> None:
             round=turn.shoe.rounds + 1,
             seconds=seconds,
             closes_at=iso(turn.now.wall_at(deadline)),
-            opened_boot=turn.now.boot,
             deadline_boot=deadline,
+            deadline_wall=turn.now.wall_at(deadline),
         )
     )

@@ -33,8 +33,6 @@ class Phase(StrEnum):
 IN_ROUND = frozenset({Phase.BETTING, Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE})
 """Phases in which a round number is given and not yet settled."""
 
-BETWEEN_ROUNDS = frozenset({Phase.BURNING, Phase.IDLE})
-
 
 @dataclass(frozen=True, slots=True)
 class Hold:
@@ -62,8 +60,9 @@ class Round:
     player: tuple[Card, ...] = ()
     banker: tuple[Card, ...] = ()
     turned: bool = True
-    opened_boot: int | None = None
     deadline: int | None = None
+    deadline_wall: int = 0
+    """The announced end of betting by the wall clock (ns), for after a restart."""
     pips_left: int = 0
     pip_every: int = SECOND
     closed_boot: int | None = None

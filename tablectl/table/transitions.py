@@ -114,7 +114,7 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
         NO_SHOE: Move("shoe_new", (BURNING, IDLE)),
         SHUFFLE_DUE: Move("shoe_new", (BURNING, IDLE)),
     },
-    Kind.BURN_DONE: {BURNING: Move("burn_done", (IDLE,))},
+    Kind.BURN_DONE: {BURNING: Move("burn_done", (BURNING, IDLE))},
     Kind.BETS_OPEN: {IDLE: Move("bets_open", (BETTING,))},
     Kind.BETS_CLOSE: {BETTING: Move("bets_close", (NO_MORE_BETS,))},
     Kind.CUT_CARD: _stay("cut_card", *_SHOE),
@@ -173,7 +173,8 @@ UNDER_HOLD: dict[tuple[Phase, Kind], Move] = {
     **{(phase, Kind.VOID): LAWFUL[phase, Kind.VOID] for phase in _ROUND},
     **{(phase, Kind.SHOE_END): Move("shoe_end", (SHUFFLE_DUE,)) for phase in _SHOE},
     (BETTING, Kind.BETS_CLOSE): LAWFUL[BETTING, Kind.BETS_CLOSE],
-    (BURNING, Kind.BURN_DONE): LAWFUL[BURNING, Kind.BURN_DONE],
+    (DEALING, Kind.TURN): Move("turn_cards", (DEALING,)),
+    (COMPLETE, Kind.TURN): Move("turn_cards", (COMPLETE,)),
 }
 """Every lawful pair under a hold."""
 

@@ -264,8 +264,6 @@ def placed(events: list[ev.Event]) -> int:
                 count = 0
             case ev.CardDealt(kept=False) | ev.CardBurned(kept=False) | ev.ScanKept():
                 count += 1
-            case ev.BurnsDone(count=n):
-                count += n
     return count
 
 

@@ -193,7 +193,7 @@ def test_a_command_that_comes_after_the_deadline_finds_betting_closed() -> None:
     play.betting()
     version = play.state.version
     play.pass_time(20)
-    decision = play.give(Command(Kind.BETS_CLOSE, play.now()))
+    decision = play.give(Command(Kind.BETS_CLOSE, play.now(), expect=Expect(round="1/1")))
     assert decision.refused and "phase no more bets" in decision.answer
     void = Command(
         Kind.VOID, play.now(), person="Pia", supervisor=True, reason="x", expect=Expect(version=version)

@@ -10,7 +10,7 @@ import pytest
 from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.profiles import load_rules
-from tablectl.scanner import DeviceKind, Label
+from tablectl.scanner import DeviceKind, ErrorKind, Label
 from tablectl.table import Command, Expect, Kind, Phase, Started
 from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 
@@ -275,7 +275,7 @@ DISTURB: dict[str, Callable[[Play], object]] = {
         play.release("cards-confirmed"),
     ),
     "error": lambda play: (play.device(DeviceKind.ERROR, number=4), play.release("cards-confirmed")),
-    "cannot read": lambda play: play.device(DeviceKind.ERROR, number=1),
+    "cannot read": lambda play: play.device(DeviceKind.ERROR, error=ErrorKind.UNREAD),
     "hold": lambda play: (play.do(Kind.HOLD), play.release("resume")),
     "stand-by in mid-hand": lambda play: play.device(DeviceKind.STANDBY),
     "scanner lost": lambda play: (play.lose(), play.restore(), play.release("cards-confirmed")),

@@ -12,7 +12,7 @@ import pytest
 
 from tablectl import events as ev
 from tablectl.cards import Outcome
-from tablectl.scanner import DeviceKind
+from tablectl.scanner import DeviceKind, ErrorKind
 from tablectl.table import HOLDS, WAYS, Command, Expect, JournalFilled, Kind, Phase, Started, offered
 from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 from tests.table.test_transitions import WAY_TO
@@ -60,7 +60,7 @@ def burn_wrong() -> Play:
     play = Play(house(burn={"scanned": False}))
     play.opened()
     play.do(Kind.SHOE_NEW)
-    play.do(Kind.BURN_DONE, count="5")
+    play.do(Kind.BURN_DONE, count="7")
     return play
 
 
@@ -121,7 +121,7 @@ def overdraw_said_by_shoe() -> Play:
     play = Play(house(), ANGEL_EYE)
     play.no_more_bets()
     play.deal_labelled("P1=9S B1=2H")
-    play.device(DeviceKind.ERROR, number=2, text="overdraw")
+    play.device(DeviceKind.ERROR, error=ErrorKind.OVERDRAW, text="overdraw")
     return play
 
 
@@ -229,6 +229,14 @@ def journal_full() -> Play:
     return play
 
 
+def unturned() -> Play:
+    play = Play(house("classic"))
+    play.no_more_bets()
+    play.deal("2S KD 3S 4H")
+    play.scan("9C")
+    return play
+
+
 def called() -> Play:
     play = in_hand()
     play.do(Kind.HOLD, text="a player disputes")
@@ -264,7 +272,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "burn wrong": (burn_wrong, ["burn-wrong"], ["keep", END]),
     "unread twice": (unread_twice, ["card-unreadable"], ["rescan", "void", END]),
     "unread, one kept": (unread_and_kept, ["card-unreadable"], ["accept", "burn", "void", END]),
-    "unread burn": (unread_burn, ["card-unreadable"], ["rescan", END]),
+    "unread burn": (unread_burn, ["card-unreadable"], ["burn", "rescan", END]),
     "conflict": (conflict, ["card-conflict"], ["accept", "burn", "void", END]),
     "conflict in a burn": (burn_conflict, ["card-conflict"], ["keep", END]),
     "overdraw after the result": (overdraw_idle, ["overdraw"], ["burn", END]),
@@ -282,6 +290,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", "void", END]),
     "restart": (restart, ["restart"], ["cards-confirmed", "void", END]),
     "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", END]),
+    "drawn before the turn": (unturned, ["unturned"], ["burn", "void", END]),
     "journal": (journal_full, ["journal"], ["resume", "void", END]),
     "called": (called, ["called"], ["resume", "void", END]),
     "called, two kept": (called_and_kept, ["called"], ["accept", "burn", "void", END]),
@@ -366,8 +375,10 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
             play.do(Kind.SHOE_END)
         case _:
             play.release(action)
+    unread_burn_is_out = name == "unread burn" and action == "burn"
     if play.state.shoe is not None:
-        assert play.out == out, "every card was counted when it was drawn"
+        assert out is not None
+        assert play.out == out + unread_burn_is_out, "every card was counted when it was drawn"
     else:
         ended = play.of(ev.ShoeEnded)
         assert not ended or ended[-1].dealt + len(ended[-1].burned) == out
@@ -377,7 +388,8 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
         assert before.holds[0].code in released[-1].codes
     match action:
         case "burn":
-            assert len(play.of(ev.CardBurned)) == burned + kept and not play.state.loose
+            assert len(play.of(ev.CardBurned)) == burned + kept + unread_burn_is_out
+            assert not play.state.loose
         case "as-p1" | "accept":
             assert len(play.of(ev.CardDealt)) == dealt + kept - len(play.state.loose)
         case "void":

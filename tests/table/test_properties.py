@@ -201,8 +201,6 @@ def assert_lawful(events: list[ev.Event]) -> None:
             case ev.CardBurned():
                 burned += 1
                 moved += event.kept
-            case ev.BurnsDone():
-                burned += event.count
             case ev.ScanKept():
                 kept += 1
             case ev.RoundResulted():

@@ -179,11 +179,22 @@ def test_burns_that_do_not_pass_the_scanner() -> None:
     play.do(Kind.SHOE_NEW)
     play.do(Kind.BURN_DONE, count="6")
     assert (play.state.phase, play.out, play.codes) == (Phase.IDLE, 6, [])
+    assert [(e.left, e.shoe_left) for e in play.of(ev.CardBurned)] == [(5 - i, 415 - i) for i in range(6)]
     play.do(Kind.BURN, count="3")
     play.do(Kind.BURN_DONE, count="2")
-    assert (play.out, play.codes) == (8, ["burn-wrong"])
+    assert (play.out, play.codes, play.state.burns_due) == (8, [], 1), "the rest is still due"
+    play.do(Kind.BURN_DONE, count="2")
+    assert (play.out, play.codes) == (10, ["burn-wrong"])
     play.release("keep")
     assert play.stands(Phase.IDLE)
+
+
+def test_burns_by_value_that_do_not_pass_the_scanner() -> None:
+    play = Play(house(burn={"scanned": False, "by": "first-card"}))
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.do(Kind.BURN_DONE, count="5")
+    assert (play.state.phase, play.out, play.codes) == (Phase.IDLE, 5, [])
 
 
 def test_burn_done_is_refused_where_burns_are_scanned() -> None:

@@ -184,7 +184,10 @@ VARIANTS: dict[tuple[Phase, Kind], list[Callable[[], Play]]] = {
     (Phase.SHUFFLE_DUE, Kind.SHOE_NEW): [shuffle_due, lambda: shuffle_due(burn={"by": "none"})],
     (Phase.NO_SHOE, Kind.SHOE_NEW): [no_shoe, lambda: no_shoe(burn={"by": "none"})],
     (Phase.IDLE, Kind.SIGN_IN): [idle, lambda: table().idle()],
-    (Phase.BURNING, Kind.BURN_DONE): [lambda: burning(**UNSCANNED)],
+    (Phase.BURNING, Kind.BURN_DONE): [
+        lambda: burning(**UNSCANNED),
+        lambda: burning(burn={"scanned": False, "after_shuffle": 8}),
+    ],
     (Phase.DEALING, Kind.TURN): [lambda: dealing(**DOWN)],
     (Phase.COMPLETE, Kind.TURN): [
         lambda: complete(**DOWN),
@@ -364,7 +367,8 @@ def test_lawful_pair_under_a_hold(pair: tuple[Phase, Kind]) -> None:
         play = ready(phase, kind, WAY_TO[phase], held=True)
         assert "on hold by call already" in play.refused(Kind.HOLD)
         return
-    enter(phase, kind, WAY_TO[phase], held=True)
+    way = (lambda: WAY_TO[phase](**DOWN)) if kind is Kind.TURN else WAY_TO[phase]
+    enter(phase, kind, way, held=True)
 
 
 # --- all others -------------------------------------------------------------------------------------------
