@@ -97,7 +97,6 @@ class TableConfig(_Section):
     id: str = Field(pattern=TABLE_ID)
     test: bool = False
     rules: Plain = "live-casino"
-    language: str = Field("en", pattern=r"^[a-z]{2}$")
 
 
 class _WithSettings(_Section):

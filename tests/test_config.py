@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import os
 import re
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
 
 from tablectl import plugins
 from tablectl.config import Config, is_pseudo_terminal, load_config
@@ -66,6 +69,41 @@ def test_every_commented_key_of_the_example_is_a_key(tmp_path: Path) -> None:
     assert config.scanner.settings["repeat_window_ms"] == 1000
     assert config.secrets.folder == tmp_path / "secrets"
     plugins.load_driver(config.scanner.driver).check(config.scanner.settings)
+
+
+def read_in_the_program() -> set[tuple[str, str]]:
+    """Every ``….section.key`` that the program's own text asks for, and ``section.key`` of a local name."""
+    found = set()
+    for path in (Path(__file__).parent.parent / "tablectl").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute):
+                owner = node.value
+                found.add((getattr(owner, "attr", getattr(owner, "id", "")), node.attr))
+    return found
+
+
+def test_no_key_does_nothing() -> None:
+    """A key that nobody reads is a lie; one with a single lawful value promises nothing."""
+    read = read_in_the_program()
+    for section, field in Config.model_fields.items():
+        assert isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+        for key, value in field.annotation.model_fields.items():
+            single = len(get_args(value.annotation)) == 1 and get_origin(value.annotation) is Literal
+            assert single or (section, key) in read, f"{section}.{key} is read nowhere"
+
+
+def test_the_language_of_old_files_is_named_as_unknown(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, LEAST.replace('id = "T07"', 'id = "T07"\nlanguage = "en"'))
+    assert "table.language" in line and "unknown key" in line
+
+
+def test_the_example_names_the_drivers_there_are() -> None:
+    text = (config_dir() / "tablectl.toml").read_text()
+    for section, group in (("scanner", plugins.DRIVERS), ("beeper", plugins.BEEPERS)):
+        line = re.search(rf"^\[{section}\]\ndriver = .*# (.*)$", text, flags=re.MULTILINE)
+        assert line is not None
+        named = {choice.split(":")[0].split(",")[0].strip() for choice in line[1].split("|")}
+        assert named == set(plugins.names(group))
 
 
 def test_other_keys_of_scanner_and_beeper_are_the_drivers(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tablectl.table import HOLDS, WAYS
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 OPERATOR = (ROOT / "docs" / "operator.md").read_text()
+SHIPPED = sorted([*(ROOT / "config").rglob("*.toml"), *(ROOT / "systemd").iterdir()])
 INTEGRATION = (ROOT / "docs" / "integration.md").read_text()
 
 
@@ -96,6 +97,17 @@ def commands_in(text: str) -> Iterator[str]:
             yield match[1]
 
 
+def commands_in_comments(text: str) -> Iterator[str]:
+    """Every ``tablectl …`` of a configuration file or unit: in a comment, or as what is run."""
+    for line in text.splitlines():
+        comment = line.partition("#")[2]
+        yield from re.findall(r"`(tablectl [^`]+)`", comment)
+        if whole := re.fullmatch(r"\s+(tablectl .+)", comment):
+            yield whole[1]
+        if run := re.match(r"Exec\w+=\S*/(tablectl .+)", line):
+            yield run[1]
+
+
 def resolve(line: str) -> None:
     """Walk down to the command that ``line`` names and see that it has the options. AssertionError if not."""
     words = [word for word in shlex.split(line, comments=True)[1:] if word != "…"]
@@ -123,6 +135,46 @@ def test_commands_exist(document: Path) -> None:
             resolve(line)
         except click.UsageError as error:
             pytest.fail(f"{line}: {error.format_message()}")
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=name_of)
+def test_commands_in_shipped_files_exist(path: Path) -> None:
+    for line in commands_in_comments(path.read_text()):
+        resolve(line)
+
+
+def test_commands_in_shipped_files_are_found_at_all() -> None:
+    found = {line for path in SHIPPED for line in commands_in_comments(path.read_text())}
+    assert {
+        "tablectl run",
+        "tablectl check --config /etc/tablectl/<table>.toml",
+        "tablectl pin NAME",
+    } <= found
+
+
+def test_commands_in_the_programs_own_words_exist() -> None:
+    """Messages and docstrings: somebody in trouble types what they say."""
+    found = 0
+    for path in [*(ROOT / "tablectl").rglob("*.py"), *(ROOT / "drivers").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for line in re.findall(r"(?<!`)`{1,2}(tablectl [^`{}<>]+)`", node.value):
+                    found += 1
+                    try:
+                        resolve(line)
+                    except click.UsageError as error:
+                        pytest.fail(f"{name_of(path)}: {line}: {error.format_message()}")
+    assert found > 10
+
+
+def test_what_is_said_to_be_missing_is_missing() -> None:
+    text = (ROOT / "README.md").read_text().partition("## What is not here yet\n")[2].partition("\n## ")[0]
+    missing = re.findall(r"`([a-z][a-z-]*(?: [a-z-]+)?)`", text)
+    there = {"cut-card", "shoe new", "recall"}
+    assert len(missing) > 20 and there <= set(missing)
+    for words in set(missing) - there:
+        with pytest.raises((click.UsageError, AssertionError)):
+            resolve(f"tablectl {words}")
 
 
 def test_commands_are_found_at_all() -> None:
@@ -155,6 +207,19 @@ def test_the_integrators_guide_names_every_public_event() -> None:
 
     missing = [name for name in PUBLIC_TYPES if f"`{name}`" not in INTEGRATION]
     assert not missing
+
+
+def test_the_events_said_not_to_be_sent_yet_are_the_ones_nobody_makes() -> None:
+    from tablectl.events import TYPES
+
+    made = set()
+    for path in (ROOT / "tablectl").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call):
+                made.add(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    sentence = " ".join(INTEGRATION.split()).partition("does not send ")[2].partition(" yet")[0]
+    said = set(re.findall(r"`([a-z_.]+)`", sentence))
+    assert said == {name for name, kind in TYPES.items() if kind.PUBLIC and kind.__name__ not in made}
 
 
 def test_the_events_shown_are_ones_the_reference_server_takes() -> None:

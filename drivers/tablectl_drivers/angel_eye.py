@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablectl.cards import Card, Outcome
-from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Label, Link, Reject, Scan, Traits
+from tablectl.scanner import (
+    Decoded,
+    DeviceEvent,
+    DeviceKind,
+    Driver,
+    ErrorKind,
+    Item,
+    Label,
+    Link,
+    Reject,
+    Scan,
+    Traits,
+)
 from tablectl_drivers import angel_eye_wire as wire
 from tablectl_drivers import links, options
 from tablectl_drivers.angel_eye_encoder import Encoder
@@ -37,6 +49,12 @@ _OUTCOMES = {0x10: Outcome.PLAYER, 0x20: Outcome.TIE, 0x40: Outcome.BANKER}
 _FORCED_END = 0x70
 _SIGNALS = {b"S": DeviceKind.STARTED, b"P": DeviceKind.STANDBY, b"C": DeviceKind.CUT_CARD}
 _START = b"S"
+_ERROR_KINDS = {
+    wire.UNREAD_ERROR: ErrorKind.UNREAD,
+    wire.OVERDRAW_ERROR: ErrorKind.OVERDRAW,
+    wire.BUTTON_ERROR: ErrorKind.BUTTON,
+}
+"""All other numbers, unknown ones too, are faults: somebody must look at the shoe."""
 
 
 @dataclass(slots=True)
@@ -178,7 +196,8 @@ class AngelEyeDecoder:
         if byte & 0x40:
             text += "; the shoe is in error mode"
         kind = DeviceKind.ERROR if raised else DeviceKind.ERROR_CLEARED
-        return DeviceEvent(kind, raw, text, number=number)
+        means = _ERROR_KINDS.get(number, ErrorKind.FAULT)
+        return DeviceEvent(kind, raw, text, number=number, error=means)
 
 
 def _label(t: int) -> Label | None:

@@ -44,16 +44,18 @@ BURN_T = 0xA0
 BURN_COUNT_CARD_T = 0xC0
 BURN_COUNT_T = 0xD0
 
+UNREAD_ERROR = 1
+OVERDRAW_ERROR = 2
+BUTTON_ERROR = 3
 ERRORS = {
-    1: "cannot read card",
-    2: "overdraw",
-    3: "wrong button",
+    UNREAD_ERROR: "cannot read card",
+    OVERDRAW_ERROR: "overdraw",
+    BUTTON_ERROR: "wrong button",
     4: "reverse run at exit",
     5: "reverse run midway",
     6: "wrong deck code",
     7: "draw time-out",
 }
-OVERDRAW_ERROR = 2
 
 
 def card_byte(card: Card | None) -> int:

@@ -13,7 +13,19 @@ from typing import Any
 
 from tablectl.cards import DECK, Card
 from tablectl.clock import SECOND
-from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Label, Link, Reject, Scan, Traits
+from tablectl.scanner import (
+    Decoded,
+    DeviceEvent,
+    DeviceKind,
+    Driver,
+    ErrorKind,
+    Item,
+    Label,
+    Link,
+    Reject,
+    Scan,
+    Traits,
+)
 from tablectl_drivers import links, options
 
 GAME = "Game"
@@ -156,7 +168,8 @@ class BeeTekDecoder:
         found = _ALARM_NUMBER.match(text)
         number = int(found[1]) if found else None
         if number != _CARD_NOT_READ:
-            return DeviceEvent(DeviceKind.ERROR, raw, f"alarm {text}", number=number)
+            # Its numbers are this maker's own: none of them is another shoe's over-draw or button.
+            return DeviceEvent(DeviceKind.ERROR, raw, f"alarm {text}", number=number, error=ErrorKind.FAULT)
         if self._just_unread(now):
             return DeviceEvent(DeviceKind.NOTICE, raw, f"alarm {text}: the unread card before")
         self._unread_at = now

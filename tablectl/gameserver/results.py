@@ -1,66 +1,123 @@
-"""Where a round stands after each of the three events that settle bets (contract, section 2)."""
+"""Where a round stands after each of the events that settle bets (contract, section 2).
+
+=================  =============================================================
+stands as          may become
+=================  =============================================================
+nothing yet        resulted · voided (a round may be void before it has a result)
+resulted, amended  amended, with a higher revision · voided
+parked             amended · voided: until then its bets are unsettled
+voided             nothing more
+=================  =============================================================
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from tablectl.events import HandResult, RoundAmended, RoundResulted, RoundVoided
+from tablectl.cards import Card, Position
+from tablectl.events import EventParked, RoundAmended, RoundResulted, RoundVoided
+from tablectl.gameserver.lawful import Impossible, check_result, read_as
 from tablectl.gameserver.messages import Message
 from tablectl.gameserver.store import RoundRecord
 
-T = TypeVar("T")
+__all__ = ["Impossible", "place", "settle"]
 
 _MOST = 1 << 31
 
 _RESULTED = TypeAdapter(RoundResulted)
 _VOIDED = TypeAdapter(RoundVoided)
 _AMENDED = TypeAdapter(RoundAmended)
-_HAND = TypeAdapter(HandResult)
+_PARKED = TypeAdapter(EventParked)
 
 SETTLING = ("tablectl.round.resulted.v1", "tablectl.round.voided.v1", "tablectl.round.amended.v1")
 
 
-class Impossible(Exception):
-    """The event says what cannot be; the message says why."""
-
-
-def _as(adapter: TypeAdapter[T], message: Message) -> T:
-    try:
-        return adapter.validate_python(message.data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise Impossible(f"data.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-
-
 def settle(message: Message, before: RoundRecord | None) -> RoundRecord | None:
-    """The round's standing after ``message``, None when the event settles nothing.
+    """The round's standing after ``message``, None when the event changes none.
 
     ``before``: where that round stood. Raises :class:`Impossible`.
     """
     match message.type:
         case "tablectl.round.resulted.v1":
-            result = _as(_RESULTED, message)
-            if before is not None and before.state != "parked":
-                raise Impossible(f"round {result.shoe}/{result.round} is {before.state} already")
-            return _record(message, "resulted", result.revision, _checked(message.data))
+            return _resulted(message, before)
         case "tablectl.round.voided.v1":
-            _as(_VOIDED, message)
-            return _record(message, "voided", before.revision if before else 0, message.data)
+            return _voided(message, before)
         case "tablectl.round.amended.v1":
-            amended = _as(_AMENDED, message)
-            if before is not None and amended.revision <= before.revision:
-                raise Impossible(f"revision {amended.revision} does not follow {before.revision}")
-            return _record(message, "amended", amended.revision, _checked(dict(amended.after)))
-        case "tablectl.event.parked.v1" if _full(message.data.get("parked_type")) in SETTLING:
-            return _record(message, "parked", before.revision if before else 0, message.data)
+            return _amended(message, before)
+        case "tablectl.event.parked.v1":
+            return _parked(message, before)
     return None
 
 
-def _full(name: object) -> str:
+def _resulted(message: Message, before: RoundRecord | None) -> RoundRecord:
+    result = read_as(_RESULTED, message.data)
+    made = _record(message, "resulted", result.revision, message.data)
+    if before is not None:
+        raise Impossible(f"{_name(made)} is {before.state} already")
+    if result.revision != 1:
+        raise Impossible(f"a round's first result has revision 1, not {result.revision}")
+    check_result(result)
+    return made
+
+
+def _voided(message: Message, before: RoundRecord | None) -> RoundRecord:
+    voided = read_as(_VOIDED, message.data)
+    made = _record(message, "voided", before.revision if before else 0, message.data)
+    if before is not None and before.state == "voided":
+        raise Impossible(f"{_name(made)} is voided already")
+    for position, card in voided.cards.items():
+        try:
+            Position(position)
+            Card.parse(card)
+        except ValueError as error:
+            raise Impossible(f"data.cards.{position:.10}: {error}") from None
+    return made
+
+
+def _amended(message: Message, before: RoundRecord | None) -> RoundRecord:
+    amended = read_as(_AMENDED, message.data)
+    made = _record(message, "amended", amended.revision, dict(message.data["after"]))
+    if before is None or before.state == "voided":
+        stands = "has no result here" if before is None else "is voided"
+        raise Impossible(f"{_name(made)} {stands}: nothing to amend")
+    if amended.revision <= before.revision:
+        raise Impossible(f"revision {amended.revision} does not follow {before.revision}")
+    after = read_as(_RESULTED, amended.after, "data.after")
+    if (after.shoe, after.round) != (made.shoe, made.round):
+        raise Impossible(
+            f"data.after is of round {after.shoe}/{after.round}, not of {made.shoe}/{made.round}"
+        )
+    if after.revision != amended.revision:
+        raise Impossible(f"data.after has revision {after.revision}, the event {amended.revision}")
+    check_result(after)
+    if before.state != "parked":
+        _check_same_round(amended, after, before)
+    return made
+
+
+def _check_same_round(amended: RoundAmended, after: RoundResulted, held: RoundRecord) -> None:
+    """That ``before`` is the result held, and that the round is still one with the same bets."""
+    was = read_as(_RESULTED, held.result)
+    said = read_as(_RESULTED, amended.before, "data.before")
+    if (said.outcome, said.player, said.banker) != (was.outcome, was.player, was.banker):
+        raise Impossible("data.before is not the result that is held here")
+    if (after.free, after.bets.keys()) != (was.free, was.bets.keys()):
+        raise Impossible("data.after offers other bets than the round did")
+
+
+def _parked(message: Message, before: RoundRecord | None) -> RoundRecord | None:
+    parked = read_as(_PARKED, message.data)
+    # What was set aside behind a void was refused for being behind it: the void stands.
+    if _full(parked.parked_type) not in SETTLING or (before is not None and before.state == "voided"):
+        return None
+    return _record(message, "parked", before.revision if before else 0, message.data)
+
+
+def _full(name: str) -> str:
     """A type's full name; ``round.resulted`` stands for ``tablectl.round.resulted.v1``."""
-    return str(name) if str(name).startswith("tablectl.") else f"tablectl.{name}.v1"
+    return name if name.startswith("tablectl.") else f"tablectl.{name}.v1"
 
 
 def _record(message: Message, state: str, revision: int, result: dict[str, Any]) -> RoundRecord:
@@ -72,6 +129,10 @@ def _record(message: Message, state: str, revision: int, result: dict[str, Any])
     return RoundRecord(shoe, number, state, revision, result, message.id)
 
 
+def _name(record: RoundRecord) -> str:
+    return f"round {record.shoe}/{record.round}"
+
+
 def place(message: Message) -> tuple[int | None, int | None]:
     """Shoe and round an event names; None for what is no number from 1."""
     shoe, number = (
@@ -79,18 +140,3 @@ def place(message: Message) -> tuple[int | None, int | None]:
         for n in (message.data.get("shoe"), message.data.get("round"))
     )
     return shoe, number
-
-
-def _checked(result: dict[str, Any]) -> dict[str, Any]:
-    """A result whose outcome is what its two totals say."""
-    try:
-        player, banker = (_HAND.validate_python(result.get(side)) for side in ("player", "banker"))
-    except ValidationError as error:
-        raise Impossible(f"a result has both hands: {error.errors()[0]['msg']}") from None
-    for side, hand in (("player", player), ("banker", banker)):
-        if hand.total != sum(hand.points) % 10:
-            raise Impossible(f"the {side} hand's points {list(hand.points)} do not total {hand.total}")
-    says = "player" if player.total > banker.total else "banker" if banker.total > player.total else "tie"
-    if result.get("outcome") != says:
-        raise Impossible(f"{player.total} to {banker.total} is {says}, not {result.get('outcome')!r:.20}")
-    return result

@@ -11,7 +11,7 @@ from tablectl_drivers.angel_eye import DRIVER, STUB_NS, AngelEyeDecoder, Encoder
 
 from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND
-from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
+from tablectl.scanner import DeviceEvent, DeviceKind, ErrorKind, Item, Label, Reject, Scan
 from tests.drivers import contract
 
 MS = 1_000_000
@@ -69,13 +69,21 @@ VECTORS: list[tuple[str, str, Callable[[Encoder], bytes], Item]] = [
         "error 1, in error mode",
         "05 31 45 C1 03 42 36",
         lambda e: e.error(1),
-        DeviceEvent(DeviceKind.ERROR, b"", "error 1: cannot read card; the shoe is in error mode", number=1),
+        DeviceEvent(
+            DeviceKind.ERROR,
+            b"",
+            "error 1: cannot read card; the shoe is in error mode",
+            number=1,
+            error=ErrorKind.UNREAD,
+        ),
     ),
     (
         "error 1 cleared",
         "05 31 65 81 03 44 36",
         lambda e: e.error_cleared(1),
-        DeviceEvent(DeviceKind.ERROR_CLEARED, b"", "error 1: cannot read card", number=1),
+        DeviceEvent(
+            DeviceKind.ERROR_CLEARED, b"", "error 1: cannot read card", number=1, error=ErrorKind.UNREAD
+        ),
     ),
     ("locked", "05 31 4C 81 03 46 46", lambda e: e.lock(True), DeviceEvent(DeviceKind.LOCKED, b"")),
     (
@@ -100,6 +108,7 @@ def without_raw(item: Item) -> Item:
                 item.player_pair,
                 item.banker_pair,
                 item.number,
+                item.error,
             )
         case Reject(reason=reason):
             return Reject(b"", reason)
@@ -182,6 +191,20 @@ def test_lock_setting_and_unknown_error_number() -> None:
         DeviceEvent(DeviceKind.SETTING, b"", "AB1234"),
         DeviceEvent(DeviceKind.ERROR, b"", "error 9: unknown", number=9),
     ]
+
+
+@pytest.mark.parametrize("number", range(64))
+def test_what_an_error_means_is_told_with_it(number: int) -> None:
+    means = {1: ErrorKind.UNREAD, 2: ErrorKind.OVERDRAW, 3: ErrorKind.BUTTON}.get(number, ErrorKind.FAULT)
+    for in_error_mode in (False, True):
+        items = decode(
+            Encoder(seq=1).error(number, in_error_mode), Encoder(seq=2).error_cleared(number, in_error_mode)
+        )
+        found = [(i.kind, i.number, i.error) for i in items if isinstance(i, DeviceEvent)]
+        assert found == [
+            (DeviceKind.ERROR, number, means),
+            (DeviceKind.ERROR_CLEARED, number, means),
+        ]
 
 
 MALFORMED = {

@@ -10,7 +10,7 @@ from tablectl_drivers.bee_tek import DRIVER, GAME, MANUAL_BURN, MODES, STUB_NS, 
 
 from tablectl.cards import DECK, Card
 from tablectl.clock import SECOND
-from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan, Traits
+from tablectl.scanner import DeviceEvent, DeviceKind, ErrorKind, Item, Label, Reject, Scan, Traits
 from tests.drivers import contract
 
 SUBJECT = contract.SUBJECTS["bee-tek"]
@@ -137,6 +137,15 @@ def test_other_alarms_and_warnings() -> None:
     assert names(decode(b"[Game]<Alarm:E30 Else>\r\n[Game]<Alarm:Jam>\r\n")) == ["error", "error"]
     assert decode(b"<W0x1f>\r\n") == [DeviceEvent(DeviceKind.NOTICE, b"<W0x1f>", "warning W0x1f", number=31)]
     assert names(decode(b"[Game]<W0x01>\r\n")) == ["notice"]
+
+
+def test_no_alarm_means_what_the_same_number_means_to_another_maker() -> None:
+    for text in ("E1 Motor", "E2 Door Open", "E4", "E30 Else", "Jam"):
+        (item,) = decode(f"[GameAlarm]<Alarm:{text}>\r\n".encode())
+        assert isinstance(item, DeviceEvent)
+        assert (item.kind, item.error) == (DeviceKind.ERROR, ErrorKind.FAULT)
+    # E3 is "card not read": an unread card, never also an error.
+    assert names(decode(b"[GameAlarm]<Alarm:E3 Card Not Read>\r\n")) == ["unread"]
 
 
 # --- bytes that mean nothing -----------------------------------------------------------------------

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from dataclasses import dataclass, field
+from typing import Any
 
 from tablectl.cards import Outcome
 from tablectl.clock import Instant
 from tablectl.delivery.outbox import message_id
 from tablectl.delivery.signing import parse_secret, sign
-from tablectl.events import BetResult, Event, HandResult, RoundResulted, TableClosed, event_id, public_body
+from tablectl.events import (
+    BetResult,
+    Event,
+    HandResult,
+    RoundAmended,
+    RoundResulted,
+    RoundVoided,
+    TableClosed,
+    event_id,
+    public_body,
+    public_data,
+)
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OTHER_SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -29,8 +42,10 @@ def body(
 
 def hand(*cards: str) -> HandResult:
     points = tuple(min("A23456789TJQK".index(card[0]) + 1, 10) % 10 for card in cards)
+    total = sum(points) % 10
+    natural = len(cards) == 2 and total >= 8
     return HandResult(
-        cards=cards, points=points, total=sum(points) % 10, natural=False, pair=cards[0][0] == cards[1][0]
+        cards=cards, points=points, total=total, natural=natural, pair=cards[0][0] == cards[1][0]
     )
 
 
@@ -38,8 +53,25 @@ def resulted(round: int, *, shoe: int = 1) -> RoundResulted:
     """Banker wins 9 to 3."""
     return RoundResulted(
         shoe=shoe, round=round, outcome=Outcome.BANKER, player=hand("AS", "2H"), banker=hand("4S", "5S"),
-        bets={"banker": BetResult(result="win", odds="0.95"), "player": BetResult(result="lose")},
+        bets={
+            "player": BetResult(result="lose"), "banker": BetResult(result="win", odds="0.95"),
+            "tie": BetResult(result="lose"),
+        },
     )  # fmt: skip
+
+
+def amended(round: int, *, revision: int, **changes: Any) -> RoundAmended:
+    """The 4S was the 4H. ``changes``: other values in ``after``."""
+    before = resulted(round)
+    after = dataclasses.replace(before, banker=hand("4H", "5S"), revision=revision, **changes)
+    return RoundAmended(
+        shoe=1, round=round, before=public_data(before), after=public_data(after), reason="misread",
+        approved_by="Ann", revision=revision,
+    )  # fmt: skip
+
+
+VOIDED = RoundVoided(shoe=1, round=7, reason="x", cards={"P1": "AS"}, approved_by="Ann")
+"""Round 7 is void."""
 
 
 @dataclass(frozen=True)
