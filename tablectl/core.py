@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tablectl.answered import Answer, Answers
 from tablectl.clock import SECOND, Instant, now
 from tablectl.events import CommandRecorded, Event, private_body, public_body
 from tablectl.journal_rows import Place, Row
@@ -43,23 +43,10 @@ INBOX = 10_000
 WAIT = 0.25
 """Longest wait (s) before the clock is looked at again: a suspended machine wakes late."""
 
-ANSWERS = 2_000
-"""Commands whose answers are remembered, so that a repeated one is answered and not done again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the sender of a command is told, after the commit."""
-
-    accepted: bool
-    text: str
-    where: str
-    version: int
-
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A private event to write down that is no input of the table (a PIN attempt)."""
+    """A private event to write down that is no input of the table: a PIN attempt, a delivery retry."""
 
     event: Event
     at: Instant
@@ -118,8 +105,7 @@ class Core:
         self._clock = clock
         self._trace = trace
         self._inbox: SimpleQueue[Posted | None] = SimpleQueue()
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
-        self._stopping = False
+        self._answers = Answers()
         self._thread = threading.Thread(target=self._run, name="core", daemon=True)
 
     # --- for other threads ---------------------------------------------------------------------
@@ -130,7 +116,6 @@ class Core:
 
     def stop(self, timeout: float = 2.0) -> bool:
         """Decide what has come, then end. Whether it ended within ``timeout`` s."""
-        self._stopping = True
         self._inbox.put(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -148,10 +133,14 @@ class Core:
         self._inbox.put(Posted(given, reply))
         return True
 
-    def remember(self, event: Event, state: State) -> None:
+    @property
+    def full(self) -> bool:
+        """Whether a scan has to wait for room."""
+        return self._inbox.qsize() >= INBOX
+
+    def remember(self, event: CommandRecorded, where: str, version: int) -> None:
         """At replay, before the start: the answer a recorded command got."""
-        if isinstance(event, CommandRecorded) and event.id:
-            self._store(event.id, Answer(event.accepted, event.answer, state.where, state.version))
+        self._answers.store(event, Answer(event.accepted, event.answer, where, version))
 
     # --- the thread --------------------------------------------------------------------------------
 
@@ -184,16 +173,32 @@ class Core:
         given = posted.given
         moment = self._clock()
         self._watch_journal(moment)
-        if isinstance(given, Record):
-            self._state = evolve(self._state, given.event)
-            self._commit((given.event,), moment, b"", Durable(self._state))
-            return
-        known = self._answers.get(given.id) if isinstance(given, Command) and given.id else None
-        if known is not None:
+        asked = _asked(given)
+        known = None if asked is None else self._answers.find(asked)
+        if isinstance(known, Answer):
             # Through the journal's queue, so that it too is told only after the first one's commit.
             self._writer.put(Batch((), Durable(self._state, (), posted.reply, known, moment.boot)))
-            return
-        self._step(given, moment, posted.reply)
+        elif isinstance(known, CommandRecorded):
+            self._record(known, moment, posted.reply)
+        elif isinstance(given, Record):
+            self._record(given.event, moment, posted.reply)
+        else:
+            self._step(given, moment, posted.reply)
+
+    def _record(self, event: Event, moment: Instant, reply: Callable[[Answer], None] | None) -> None:
+        """Write down what is no input of the table; a command among them is answered and remembered."""
+        answer, state = None, self._state
+        if isinstance(event, CommandRecorded):
+            shoe, round_ = state.shoe, state.round
+            event = replace(
+                event,
+                shoe=None if shoe is None else shoe.number,
+                round=None if round_ is None else round_.number,
+            )
+            answer = Answer(event.accepted, event.answer, state.where, state.version)
+            self._answers.store(event, answer)
+        self._state = evolve(state, event)
+        self._commit((event,), moment, b"", Durable(self._state, (), reply, answer, moment.boot))
 
     def _step(self, given: Input, moment: Instant, reply: Callable[[Answer], None] | None = None) -> None:
         before = self._state
@@ -213,8 +218,7 @@ class Core:
             answer = Answer(
                 not decision.refused, decision.answer, decision.state.where, decision.state.version
             )
-            if given.id:
-                self._store(given.id, answer)
+            self._answers.store(given, answer)
         if not decision.events and reply is None:
             return
         raw = given.item.raw if isinstance(given, Arrived | Discarded) else b""
@@ -264,37 +268,10 @@ class Core:
         why = writer.error or "the disk is slow"
         return replace(self.around, journal_why=why)
 
-    def _store(self, id_: str, answer: Answer) -> None:
-        self._answers[id_] = answer
-        if len(self._answers) > ANSWERS:
-            self._answers.popitem(last=False)
 
-
-class Said:
-    """The last things said to the dealer, for those who look now and then."""
-
-    def __init__(self, keep: int = 12) -> None:
-        self._texts: deque[str] = deque(maxlen=keep)
-
-    def add(self, texts: tuple[str, ...]) -> None:
-        """More texts, in order."""
-        self._texts.extend(texts)
-
-    def last(self) -> list[str]:
-        """The texts, oldest first."""
-        return list(self._texts)
-
-
-def replay(rows: Any, core_remember: Callable[[Event, State], None] | None = None) -> State:
-    """The state that the rows of a journal lead to, through the same ``evolve`` as live.
-
-    ``rows`` yields (row number, event). Raises :class:`ValueError` when the numbers do not fit.
-    """
-    state = State()
-    for number, event in rows:
-        state = evolve(state, event)
-        if state.row != number:
-            raise ValueError(f"row {number} follows row {state.row - 1}")
-        if core_remember is not None:
-            core_remember(event, state)
-    return state
+def _asked(given: Input | Record) -> Command | CommandRecorded | None:
+    """The command in what was handed in, if it is one."""
+    if isinstance(given, Command):
+        return given
+    event = given.event if isinstance(given, Record) else None
+    return event if isinstance(event, CommandRecorded) else None

@@ -21,6 +21,8 @@ from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime, journal_folder
 
 CONFIG_ERROR = 78
+MORE_TIME = "EXTEND_TIMEOUT_USEC=30000000"
+"""What keeps systemd from giving up on a start that replays a long journal."""
 EXIT_OF_THREAD = {"core": 70, "journal": 71, "reader": 72, "service": 73}
 """Exit codes of a process that ended because a thread did."""
 
@@ -79,7 +81,7 @@ def run(config: Config) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: wanted.set())
-    runtime = Runtime(config, on_crash=crashed)
+    runtime = Runtime(config, on_crash=crashed, still_starting=lambda: notify(MORE_TIME))
     try:
         journal_folder(config.journal_path)
         runtime.start()

@@ -12,14 +12,25 @@ import json
 import re
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from tablectl.journal_file import WAY_OUT, create, open_existing
-from tablectl.journal_rows import JournalFault, Outgoing, Place, Row, chained, decode_row, genesis, place
+from tablectl.journal_file import WAY_OUT, create, fault_of, open_existing
+from tablectl.journal_rows import (
+    JournalFault,
+    JournalUnavailable,
+    Outgoing,
+    Place,
+    Row,
+    chained,
+    decode_row,
+    genesis,
+    place,
+)
 
-__all__ = ["Journal", "JournalFault", "JournalReader", "Outgoing", "Row", "decode_row"]
+__all__ = ["Journal", "JournalFault", "JournalReader", "JournalUnavailable", "Outgoing", "Row", "decode_row"]
 
 PAGE = 500
 """Most rows of one read, so that no read holds a snapshot for long."""
@@ -111,8 +122,20 @@ class JournalReader:
         """
         return self._walk(0)[0]
 
+    def checked(self, after: int = 0) -> Iterator[Row]:
+        """As :meth:`every_row`, each row only once its place, hash and index are found right.
+
+        Raises as :meth:`verify`, and :class:`JournalUnavailable` when the disk does not answer.
+        """
+        return (row for row, _, _ in self._links(after) if row is not None)
+
     def _walk(self, after: int) -> tuple[int, int, bytes]:
         """Check the rows behind ``after``; last row, last sequence and hash."""
+        row, sequence, digest = deque(self._links(after), maxlen=1).pop()
+        return (after if row is None else row.row), sequence, digest
+
+    def _links(self, after: int) -> Iterator[tuple[Row | None, int, bytes]]:
+        """The rows behind ``after``, checked; each with the last sequence and the hash. First: None."""
         row, sequence, digest = after, 0, genesis(self.table, self.epoch)
         try:
             if after:
@@ -121,6 +144,7 @@ class JournalReader:
                     after,
                 )
                 sequence = int(str(before or 0))
+            yield None, sequence, digest
             sql = f"SELECT {_ROW}, prev_hash, hash, type, shoe, round FROM rows WHERE row > ? ORDER BY row"  # noqa: S608
             while page := self._all(f"{sql} LIMIT {PAGE}", row):
                 for columns in page:
@@ -128,9 +152,11 @@ class JournalReader:
                     self._check(stored, row, sequence, (digest, chained(digest, stored)), columns[5:])
                     row, digest = stored.row, chained(digest, stored)
                     sequence = sequence if stored.sequence is None else stored.sequence
-        except (sqlite3.DatabaseError, TypeError, ValueError) as error:
+                    yield stored, sequence, digest
+        except sqlite3.Error as error:
+            raise fault_of(self.path, error, f"row {row + 1}: it cannot be read") from error
+        except (TypeError, ValueError) as error:
             raise self._fault(row + 1, str(error)) from error
-        return row, sequence, digest
 
     def _check(
         self, row: Row, before: int, sequence: int, digests: tuple[bytes, bytes], rest: tuple[object, ...]
@@ -182,8 +208,10 @@ class Journal(JournalReader):
                     f"{path}: this is the journal of table {meta['table']}, not of {table}; {WAY_OUT}"
                 )
             return cls(path, db, table, meta["epoch"])
-        except BaseException:
+        except BaseException as error:
             db.close()
+            if isinstance(error, sqlite3.Error):
+                raise fault_of(path, error, "not a journal that can be read") from error
             raise
 
     def reader(self) -> JournalReader:

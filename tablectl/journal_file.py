@@ -8,7 +8,7 @@ import secrets
 import sqlite3
 from pathlib import Path
 
-from tablectl.journal_rows import JournalFault
+from tablectl.journal_rows import JournalFault, JournalUnavailable
 
 SCHEMA = 1
 
@@ -21,9 +21,29 @@ CREATE INDEX rows_round ON rows (shoe, round);
 CREATE INDEX rows_type ON rows (type);
 """
 WAY_OUT = (
-    "put the right file back or restore a backup (`tablectl journal restore`); to begin a new history "
-    "move this file away, and the game server must accept the new one"
+    "put the right file back or restore a backup; to begin a new history move this file away, and the "
+    "game server must accept the new one"
 )
+
+_PASSING = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+"""What SQLite says of the machine, not of the file: it may be over at the next try."""
+
+
+def fault_of(path: Path, error: sqlite3.Error, what: str) -> JournalFault | JournalUnavailable:
+    """What an error of SQLite means: the journal cannot be trusted, or cannot be had at this moment."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None and code & 0xFF in _PASSING:
+        return JournalUnavailable(f"{path}: {what} now ({error}); free or mend the disk")
+    return JournalFault(f"{path}: {what} ({error}); {WAY_OUT}")
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -55,7 +75,7 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         if db is not None:
             db.close()
         if isinstance(error, sqlite3.Error):
-            raise JournalFault(f"{path}: not a journal that can be read ({error}); {WAY_OUT}") from error
+            raise fault_of(path, error, "not a journal that can be read") from error
         raise
 
 
@@ -84,9 +104,7 @@ def create(path: Path, table: str) -> None:
             db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             db.execute("COMMIT")
     except sqlite3.Error as error:
-        raise JournalFault(
-            f"{path}: a journal cannot be made here ({error}); free or mend the disk"
-        ) from error
+        raise fault_of(path, error, "a journal cannot be made here") from error
     new.rename(path)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -18,6 +18,10 @@ class JournalFault(Exception):
     """The journal cannot be trusted or used. The message names file, place and way out."""
 
 
+class JournalUnavailable(OSError):
+    """The disk or the file is full, busy or failing just now: what is in it may be right. Try again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a row can be found by. Read out of its JSON, kept in index columns outside of the hash."""
@@ -106,5 +110,5 @@ def decode_row(row: Row) -> tuple[Event, Instant]:
         why = str(error)
     raise JournalFault(
         f"journal row {row.row}: {why}; it was written by another version of tablectl "
-        "(run that one) or is damaged (`tablectl journal verify`)"
+        "(run that one) or is damaged (restore a backup)"
     )

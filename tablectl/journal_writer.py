@@ -64,6 +64,7 @@ class JournalWriter:
         self._changed = threading.Condition()
         self._queue: deque[Batch] = deque()
         self._depth = 0
+        self._waiting = 0
         self._acked: int | None = None
         self._stopping = False
         self._give_up = False
@@ -76,6 +77,11 @@ class JournalWriter:
     def depth(self) -> int:
         """Rows handed over that are not on the disk yet (a batch without rows counts as one)."""
         return self._depth
+
+    @property
+    def full(self) -> bool:
+        """Whether somebody waits in :meth:`put` for room."""
+        return self._waiting > 0
 
     @property
     def committing_since(self) -> int | None:
@@ -101,9 +107,11 @@ class JournalWriter:
     def put(self, batch: Batch) -> None:
         """Hand over. Blocks only at the hard bound. Raises :class:`RuntimeError` when the thread ended."""
         with self._changed:
+            self._waiting += 1
             self._changed.wait_for(
                 lambda: self._ended or not self._depth or self._depth + batch.weight <= self._limit
             )
+            self._waiting -= 1
             if self._ended or self._stopping:
                 raise RuntimeError("the journal's thread has ended: this cannot be recorded")
             self._queue.append(batch)

@@ -84,8 +84,9 @@ class Reader:
 
     ``deliver`` is called in that thread, for every item in order; it must not block and must not raise.
     ``tap`` gets each piece of bytes with its arrival, before it is decoded. ``settle`` (ns) is how long a
-    fresh line is listened to before its cards count. ``on_crash`` is called once, in the thread, if
-    anything unexpected ends it; the process should then end too.
+    fresh line is listened to before its cards count. ``refused`` is asked at every opening, before a byte is
+    read, why the device at a path may not be used here; None: it may. ``on_crash`` is called once, in the
+    thread, if anything unexpected ends it; the process should then end too.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Reader:
         settle: int = SETTLE,
         clock: Callable[[], Instant] = _clock.now,
         tap: Callable[[bytes, Instant], None] | None = None,
+        refused: Callable[[str], str | None] = lambda _: None,
         log: Any = None,
         on_crash: Callable[[BaseException], None] | None = None,
     ) -> None:
@@ -108,6 +110,7 @@ class Reader:
         self._settle = settle
         self._clock = clock
         self._tap = tap
+        self._refused = refused
         self._on_crash = on_crash
         self._decoder = driver.decoder(settings)
         self._logger = log if log is not None else structlog.get_logger("reader")
@@ -185,13 +188,26 @@ class Reader:
     def _connect(self) -> Link | None:
         self.connecting = True
         try:
-            return self._driver.open(self._device, self._settings)
+            self._may_open(self._device)
+            link = self._driver.open(self._device, self._settings)
+            try:
+                # Once more by what was really opened: the name may lead elsewhere by now.
+                self._may_open(f"/proc/self/fd/{link.fileno()}")
+            except BaseException:
+                link.close()
+                raise
+            return link
         except (LinkFault, OSError) as fault:
             self._lost(str(fault))
             return None
         finally:
             self.connecting = False
             self._turned()
+
+    def _may_open(self, path: str) -> None:
+        why = self._refused(path)
+        if why is not None:
+            raise LinkFault(f"{self._device}: {why}")
 
     def _shut(self, link: Link) -> None:
         self.connected = False

@@ -20,28 +20,29 @@ import structlog
 
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
+from tablectl.api_commands import Commands
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import Config, is_pseudo_terminal
-from tablectl.core import Core, Durable, Identity, replay
+from tablectl.core import Core, Durable, Identity
 from tablectl.delivery.http import HttpDelivery
 from tablectl.events import event_id
-from tablectl.journal import Journal, JournalReader, Outgoing, decode_row
+from tablectl.gate import Gate
+from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.plugins import load_beeper, load_driver
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
+from tablectl.replay import Replayed, replay_journal
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
-from tablectl.table import Around, Phase, Started, State, Trouble
-
-STALE = 5 * SECOND
-"""A thread that made no progress for so long keeps the watchdog from being fed."""
-CONNECTING = 60 * SECOND
-COMMITTING = 60 * SECOND
+from tablectl.supervision import Supervision
+from tablectl.table import Around, Phase, Started, State
 
 _STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
 """In the order in which data flows, with the seconds each may take: under five in all."""
+
+EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
 
 NO_SERVER = "no game server is configured ([server] url)"
 
@@ -51,7 +52,8 @@ class Runtime:
 
     :meth:`start` raises :class:`tablectl.profiles.ConfigError`, :class:`JournalFault` or
     :class:`TableLocked` when the table cannot play at all; a missing scanner or server is no such
-    reason. ``trace`` sees inputs as they are decided (for benchmarks).
+    reason. ``trace`` sees inputs as they are decided (for benchmarks). ``still_starting`` is called now
+    and then while a long journal is replayed.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Runtime:
         clock: Callable[[], Instant] = now,
         trace: Callable[[Any, int], None] | None = None,
         on_stored: Callable[[Durable, tuple[Batch, ...]], None] | None = None,
+        still_starting: Callable[[], object] = lambda: None,
     ) -> None:
         self.config = config
         self.crashed = threading.Event()
@@ -70,6 +73,7 @@ class Runtime:
         self._trace = trace
         self._on_crash = on_crash
         self._on_stored = on_stored
+        self._still_starting = still_starting
         self._lock: TableLock | None = None
         self._journal: Journal | None = None
         self._readers: list[JournalReader] = []
@@ -77,7 +81,6 @@ class Runtime:
         self._acked = 0
         self._last_result: dict[str, Any] | None = None
         self.delivery: HttpDelivery | None = None
-        self._untold: dict[str, str] = {}
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
 
@@ -101,10 +104,7 @@ class Runtime:
             raise ConfigError(f"{config.path}: scanner.{fault}") from None
         traits = driver.traits(settings)
         if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
-            raise ConfigError(
-                f"{config.path}: scanner.device: {config.scanner.device} is emulated; "
-                "a table that plays for nobody's money says so: [table] test = true"
-            )
+            raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
         rules = config.house_rules().resolved(result_button=traits.has_result_button)
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
@@ -114,7 +114,8 @@ class Runtime:
         self.signals = Signals(self._beeper(), log=self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
-        state, remember = self._replay(journal)
+        past = replay_journal(journal, self._still_starting)
+        state, self._last_result = past.state, past.last_result
         identity = Identity(config.table.id, journal.epoch, config.table.test)
         self.core = Core(
             state,
@@ -126,8 +127,8 @@ class Runtime:
             clock=self._clock,
             trace=self._trace,
         )
-        for event, at in remember:
-            self.core.remember(event, at)
+        for one in past.answered:
+            self.core.remember(one.event, one.where, one.version)
         self.service = Service(
             Published(state), self._crash("service"), clock=self._clock, on_stored=self._after_commit
         )
@@ -139,9 +140,13 @@ class Runtime:
             clock=self._clock,
             log=self.log,
             on_crash=self._crash("reader"),
+            refused=self._refused,
+        )
+        self.supervision = Supervision(
+            self.core, self.reader, self.writer, self.service, self.signals, self._clock, self.crashed
         )
         self._acked = journal.acked()
-        self._add_api(journal)
+        self._add_api(journal, past)
         self._add_delivery(journal)
 
         self.core.put(Started(self._clock(), __version__))
@@ -154,7 +159,9 @@ class Runtime:
         ):
             self._running[name] = part.stop
             part.start()
-        self.log.info("table ready", epoch=journal.epoch, rows=state.row, phase=state.phase.value)
+        self.log.info(
+            "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
+        )
 
     def _beeper(self) -> Any:
         beeper = self.config.beeper
@@ -163,44 +170,37 @@ class Runtime:
         except ValueError as fault:
             raise ConfigError(f"{self.config.path}: beeper.{fault}") from None
 
-    def _replay(self, journal: Journal) -> tuple[State, list[tuple[Any, State]]]:
-        answers: list[tuple[Any, State]] = []
-
-        def remember(event: Any, state: State) -> None:
-            if event.TYPE == "command.recorded":
-                answers.append((event, state))
-                del answers[:-2000]
-
-        rows = ((row.row, decode_row(row)[0]) for row in journal.every_row())
-        state = replay(rows, remember)
-        result = journal.last_of_type("round.resulted")
-        if result is not None:
-            (row,) = journal.rows(result - 1, 1)
-            assert row.public is not None
-            self._last_result = json.loads(row.public)["data"]
-        return state, answers
+    def _refused(self, device: str) -> str | None:
+        """Why the reader may not use a device: also one that came only after the start."""
+        return EMULATED if not self.config.table.test and is_pseudo_terminal(device) else None
 
     def _open_reader(self, journal: Journal) -> JournalReader:
         reader = journal.reader()
         self._readers.append(reader)
         return reader
 
-    def _add_api(self, journal: Journal) -> None:
+    def _add_api(self, journal: Journal, past: Replayed) -> None:
         facts = Facts(
             self.config.table.id,
             journal.epoch,
             self.config.table.test,
             self._extra,
-            lambda: self._why_link() is None,
+            lambda: None if self.delivery is None else self.delivery.status(),
             lambda: self._last_result,
             self.unhealthy,
         )
         path = self.config.socket_path
         socket_folder(path)
-        reader = self._open_reader(journal)
-        api = Api(
-            path, facts, self.service.published, self.core, reader, self.config.pit_bosses, clock=self._clock
+        published = self.service.published
+        commands = Commands(
+            self.core,
+            Gate(self.config.pit_bosses, self.core, self._clock, past.attempts),
+            published,
+            lambda: self._why_link() is None,
+            lambda: self.delivery,
+            self._clock,
         )
+        api = Api(path, facts, published, commands, self._open_reader(journal), clock=self._clock)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:
@@ -219,7 +219,7 @@ class Runtime:
             journal.epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
-            on_alarm=self._alarm,
+            on_alarm=self.supervision.alarm,
             deadline=server.timeout,
         )
         self.service.add(self.delivery.run)
@@ -258,11 +258,6 @@ class Runtime:
         self._acked = sequence
         self.writer.save_acked(sequence)
 
-    def _alarm(self, code: str, text: str) -> None:
-        """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""
-        if not self.core.offer(Trouble(self._clock(), code, text)):
-            self._untold[code] = text
-
     def _extra(self) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own state."""
         counters = self.reader.counters
@@ -286,36 +281,12 @@ class Runtime:
         }
 
     def unhealthy(self) -> str | None:
-        """Which thread does not move, or None: then the watchdog may be fed (design, section 1)."""
-        moment = self._clock().boot
-        if self.crashed.is_set():
-            return "a thread ended"
-        if moment - self.core.progress > STALE:
-            return "the core does not move"
-        if moment - self.service.progress > STALE:
-            return "the service loop does not move"
-        limit = CONNECTING if self.reader.connecting else STALE
-        if moment - self.reader.progress > limit:
-            return "the reader does not move"
-        since = self.writer.committing_since
-        if since is not None and moment - since > COMMITTING:
-            return "the journal hangs in one commit"
-        return None
+        """Which thread does not move, or None: then the watchdog may be fed."""
+        return self.supervision.unhealthy()
 
     def watch(self) -> None:
-        """Once a second: troubles that no thread of theirs can tell, and those not told yet."""
-        untold, self._untold = self._untold, {}
-        for code, text in untold.items():
-            self._alarm(code, text)
-        match self.writer.state:
-            case "slow":
-                self._alarm("disk-slow", "The journal's disk is slow; no betting opens on it.")
-            case "failing":
-                self._alarm("journal", f"The journal cannot be written: {self.writer.error}.")
-            case _:
-                pass
-        if self.signals.trouble:
-            self._alarm("beeper", f"The beeper cannot be heard ({self.signals.trouble}): announce by voice.")
+        """To be called once a second: tells of troubles that no thread of theirs can tell."""
+        self.supervision.watch()
 
     @property
     def state(self) -> State:

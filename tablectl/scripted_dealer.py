@@ -182,7 +182,7 @@ class ScriptedDealer:
     def _deal(self, state: dict[str, Any]) -> None:
         r = state["round"]
         if r["face_down"] >= 4:
-            self._command("turn")
+            self._command("turn", expect=state)
             return
         card = self._draw(state)
         if card is not None:
@@ -261,13 +261,16 @@ class ScriptedDealer:
             self._wait(state)
 
     def _screen_is_right(self, state: dict[str, Any]) -> bool:
-        """The cards on the table are those on the screen, kept ones included, in deal order."""
+        """The cards on the table are those on the screen, in deal order, then as many as were kept.
+
+        The faces of kept cards are not shown, for they may yet be burned.
+        """
         if state["round"] is None:
             return True
         laid = state["round"]["cards"]
         order = [laid[p] for p in ("P1", "B1", "P2", "B2", "P3", "B3") if p in laid]
         on_the_table = [str(card) for card in self._table]
-        return bool(order + state["kept"] == on_the_table)
+        return on_the_table[: len(order)] == order and len(on_the_table) == len(order) + len(state["kept"])
 
     def _supervised(self, command: str, args: dict[str, str], state: dict[str, Any], reason: str) -> None:
         self._command(command, args, supervised=reason, expect=state)

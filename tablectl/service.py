@@ -9,18 +9,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from tablectl.clock import Instant, now
-from tablectl.core import Durable, Said
+from tablectl.core import Durable
 from tablectl.journal_writer import Batch
 from tablectl.table import State
 
 PULSE = 0.5
 """How often (s) the loop shows the watchdog that it turns."""
+
+
+class Said:
+    """The last things said to the dealer, for those who look now and then."""
+
+    def __init__(self, keep: int = 12) -> None:
+        self._texts: deque[str] = deque(maxlen=keep)
+
+    def add(self, texts: tuple[str, ...]) -> None:
+        """More texts, in order."""
+        self._texts.extend(texts)
+
+    def last(self) -> list[str]:
+        """The texts, oldest first."""
+        return list(self._texts)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """A table's state and its rounds as JSON for people and programs at the table.
 
-What must not be seen is not here: burn faces, cards kept as burns, and face-down cards before they
-are turned.
+What must not be seen is not here: burn faces, face-down cards before they are turned (nor what the rule
+makes of them), and the faces of kept cards, each of which may yet be burned, until they lie in a turned
+hand or the shoe has ended.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
     shoe = state.shoe
     return {
         "rules": state.rules.name if state.rules else None,
-        "phase": state.phase.value,
+        "phase": _phase(state).value,
         "where": state.where,
         "shoe": shoe
         and {
@@ -37,7 +38,7 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
         "round": state.round and _round_view(state.round, at),
         "holds": [{"code": hold.code, "message": hold.message} for hold in state.holds],
         "ways": [{"action": way, "text": WAYS[way]} for way in offered(state)] if state.holds else [],
-        "kept": [_kept(state, i) for i in range(len(state.loose))],
+        "kept": ["?"] * len(state.loose),
         "dealer": state.dealer,
         "pickup": state.pickup,
         "burns_due": state.burns_due,
@@ -51,11 +52,10 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
     }
 
 
-def _kept(state: State, i: int) -> str:
-    loose = state.loose[i]
-    face_down = state.round is not None and not state.round.turned
-    secret = loose.code == "burn-over" or state.phase is Phase.BURNING or face_down
-    return "?" if secret or loose.card is None else str(loose.card)
+def _phase(state: State) -> Phase:
+    """Whether four face-down cards are a complete hand would tell that there is a natural, or none."""
+    hidden = state.round is not None and not state.round.turned
+    return Phase.DEALING if hidden and state.phase is Phase.COMPLETE else state.phase
 
 
 def _round_view(r: Round, at: Instant) -> dict[str, Any]:
@@ -82,8 +82,11 @@ def _total(r: Round, side: Side) -> int | None:
     return sum(card.points for card in cards) % 10 if cards else None
 
 
-def round_view(rows: Sequence[Row]) -> dict[str, Any]:
-    """One round from its journal rows: cards with positions, times and bytes, holds, result or void."""
+def round_view(rows: Sequence[Row], *, shoe_over: bool) -> dict[str, Any]:
+    """One round from its journal rows: cards with positions, times and bytes, holds, result or void.
+
+    ``shoe_over``: its shoe has ended, so that every face may be told.
+    """
     view: dict[str, Any] = {
         "shoe": None,
         "round": None,
@@ -98,6 +101,7 @@ def round_view(rows: Sequence[Row]) -> dict[str, Any]:
         "void": None,
         "events": [],
     }
+    faces = _Faces(shoe_over, rows)
     for row in rows:
         private = json.loads(row.private)
         data = private["data"] if row.public is None else json.loads(row.public)["data"]
@@ -105,24 +109,57 @@ def round_view(rows: Sequence[Row]) -> dict[str, Any]:
         view["shoe"], view["round"] = data.get("shoe", view["shoe"]), data.get("round", view["round"])
         if row.public is not None:
             view["events"].append({"sequence": row.sequence, "type": private["type"], "time": time})
-        _add(view, private["type"], data, time, row.raw.hex(" "))
+        match private["type"]:
+            case "card.dealt":
+                shown = {key: value for key, value in data.items() if key not in ("shoe", "round")}
+                faces.dealt(shown, bool(private["data"].get("kept")))
+                raw = {"raw": row.raw.hex(" ")} if "card" in data or faces.turned else {}
+                view["cards"].append({**shown, "time": time, **raw})
+            case "scan.kept":
+                view["kept"].append(faces.kept(data, time, row.raw.hex(" ")))
+            case kind:
+                if kind == "table.released" and data["action"] == "burn":
+                    faces.burned()
+                _add(view, kind, data, time)
     return view
 
 
-def _add(view: dict[str, Any], kind: str, data: dict[str, Any], time: str, raw: str) -> None:
+class _Faces:
+    """Which kept cards of a round may be shown: they are given places in the order they were kept."""
+
+    def __init__(self, shoe_over: bool, rows: Sequence[Row]) -> None:
+        self._shoe_over = shoe_over
+        self.turned = shoe_over or any(json.loads(row.private)["type"] == "hand.turned" for row in rows)
+        self._waiting: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+    def kept(self, data: dict[str, Any], time: str, raw: str) -> dict[str, Any]:
+        """A card that was kept, its face not shown yet unless the shoe is over."""
+        shown = {"code": data["code"], "time": time}
+        face = {"card": data.get("card"), "raw": raw}
+        if self._shoe_over:
+            return shown | face
+        self._waiting.append((shown, face))
+        return shown
+
+    def dealt(self, data: dict[str, Any], kept: bool) -> None:
+        """A card has its place; if it was kept, it is the first of those waiting."""
+        if kept and self._waiting:
+            shown, face = self._waiting.pop(0)
+            if self.turned or "card" in data:
+                shown |= face
+
+    def burned(self) -> None:
+        """Those waiting were burned: face down until the shoe is over."""
+        self._waiting.clear()
+
+
+def _add(view: dict[str, Any], kind: str, data: dict[str, Any], time: str) -> None:
     shown = {key: value for key, value in data.items() if key not in ("shoe", "round")}
     match kind:
         case "betting.opened":
             view["opened"] = time
         case "betting.closed":
             view["closed"] = data["closed_at"]
-        case "card.dealt":
-            face_down = "card" not in data
-            view["cards"].append(
-                {**shown, "time": time} if face_down else {**shown, "time": time, "raw": raw}
-            )
-        case "scan.kept":
-            view["kept"].append({"card": data.get("card"), "code": data["code"], "time": time, "raw": raw})
         case "hand.turned":
             view["turned"] = {**shown, "time": time}
         case "table.held":

@@ -32,7 +32,7 @@ from tablectl.events import (
     private_body,
     public_body,
 )
-from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
+from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row, decode_row
 from tablectl.journal_rows import chained
 
 WALL = 1_796_000_000_000_000_000
@@ -60,7 +60,7 @@ EVENTS: list[Event] = [
     InspectionRecorded(method="machine", attested_by=("Ann", "Bob")),
     ShoeStarted(shoe=12, decks=8, rules={"burn": {"by": "count"}}, rules_hash="ab"),
     CardBurned(shoe=12, reason="shuffle", left=0, shoe_left=415, card="9H", kept=True),
-    BettingOpened(shoe=12, round=1, seconds=20, closes_at="later", opened_boot=5, deadline_boot=10**15),
+    BettingOpened(shoe=12, round=1, seconds=20, closes_at="later", deadline_wall=5, deadline_boot=10**15),
     CommandRecorded(
         shoe=12, round=1, id="a", command="hold", args={"text": "x"}, person=None, supervisor=False, uid=0,
         accepted=True, answer="",
@@ -98,6 +98,8 @@ def test_rows_come_back_as_they_were_after_a_restart(path: Path) -> None:
     assert again.epoch == journal.epoch
     assert again.rows() == rows
     assert list(again.every_row(after=9)) == rows[9:]
+    assert list(again.checked()) == rows
+    assert list(again.checked(after=9)) == rows[9:]
     assert again.rows(after=2, limit=3) == rows[2:5]
     assert again.last() == (11, 9)
     assert again.acked() == 3
@@ -276,6 +278,30 @@ def test_acknowledged_rows_that_are_gone_are_said(filled: Path) -> None:
         Journal.open(filled, "T07")
 
 
+@pytest.mark.parametrize("code", ["FULL", "BUSY", "LOCKED", "IOERR_WRITE", "NOMEM", "IOERR_SHMSIZE"])
+@pytest.mark.parametrize("new", [False, True])
+def test_a_disk_in_trouble_says_nothing_of_the_file(
+    filled: Path, tmp_path: Path, code: str, new: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be better at the next try; wherever in the opening it comes, no journal is called damaged."""
+    error = sqlite3.OperationalError("as told")
+    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+
+    def fails(*_: object) -> Any:
+        raise error
+
+    path = tmp_path / "new.db" if new else filled
+    monkeypatch.setattr("tablectl.journal_file._prepare", fails)
+    with pytest.raises(JournalUnavailable, match=rf"{path.name}: .*as told.*free or mend the disk"):
+        Journal.open(path, "T07")
+    monkeypatch.undo()
+    monkeypatch.setattr(JournalReader, "_all", fails)
+    with pytest.raises(JournalUnavailable):
+        Journal.open(filled, "T07")
+    monkeypatch.undo()
+    assert Journal.open(path, "T07").last() == ((0, 0) if new else (11, 9))
+
+
 # --- what was changed ---------------------------------------------------------------------------------
 
 
@@ -303,6 +329,11 @@ def test_a_changed_row_is_named(filled: Path, sql: str, row: int) -> None:
         JournalReader.open(filled).verify()
     with pytest.raises(JournalFault, match=f"row {row}:"):
         Journal.open(filled, "T07")
+    given = []
+    with pytest.raises(JournalFault, match=f"row {row}:"):
+        for good in JournalReader.open(filled).checked():
+            given.append(good.row)
+    assert given == list(range(1, row)), "what came before it is given, and nothing after it"
 
 
 def test_rows_of_another_journal_do_not_fit(filled: Path, tmp_path: Path) -> None:

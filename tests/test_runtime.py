@@ -6,6 +6,8 @@ import contextlib
 import gc
 import os
 import signal
+import socket
+import sqlite3
 import threading
 import time
 import uuid
@@ -15,9 +17,12 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tablectl.clock import SECOND
+from tablectl.clock import SECOND, now
 from tablectl.config import load_config
+from tablectl.core import Record
 from tablectl.daemon import setup_logging
+from tablectl.events import HandTurned, PinAttempted, private_body, public_body
+from tablectl.journal import Journal, Row
 from tablectl.lock import TableLocked
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
@@ -107,6 +112,141 @@ def test_every_thread_is_watched() -> None:
             assert watched.stop()  # so that it does not move on
             watched.progress -= 60 * SECOND
             assert runtime.unhealthy() == why
+
+
+def test_a_core_that_waits_for_a_failing_disk_is_no_reason_to_end_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What waits in the queue would be lost, and the next process would wait for the same disk."""
+    with Bench("bee-tek") as rig:
+        runtime = rig.runtime
+        writer = runtime.writer
+        real = Journal.append
+        failing = threading.Event()
+        failing.set()
+
+        def append(journal: Journal, *args: object, **more: object) -> None:
+            if failing.is_set():
+                raise sqlite3.OperationalError("database or disk is full")
+            real(journal, *args, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Journal, "append", append)
+        writer._limit = 3
+        for _ in range(20):
+            runtime.core.offer(Record(PinAttempted(person="x", good=False, uid=1), now()))
+        until(lambda: writer.full and writer.state == "failing", "the core waits for the disk")
+        runtime.core.progress -= 60 * SECOND
+        assert runtime.unhealthy() is None
+        monkeypatch.setattr("tablectl.core.INBOX", 0)  # the line is full, so that a scan waits too
+        runtime.reader.progress -= 60 * SECOND
+        assert runtime.unhealthy() is None
+        monkeypatch.undo()
+        failing.clear()
+        until(lambda: not writer.full and writer.state == "ok", "the disk works again")
+        until(lambda: writer.depth == 0 and runtime.unhealthy() is None, "all is well")
+
+
+# --- what is in the way at the start -----------------------------------------------------------------
+
+
+def test_a_socket_somebody_listens_on_is_left_alone_and_its_owner_named() -> None:
+    """Another folder for the journal is another lock, so the lock alone does not tell."""
+    with Bench("bee-tek") as one, Rig("bee-tek") as two:
+        path = without_server(two)
+        path.write_text(path.read_text().replace(str(two.socket_path), str(one.socket_path)))
+        path.write_text(path.read_text().replace(f'"{two.socket_path.name}"', f'"{one.socket_path}"'))
+        config = load_config(path)
+        assert config.socket_path == one.socket_path
+        with pytest.raises(TableLocked, match=rf"E2E\.sock: process {os.getpid()} of user {os.getuid()}"):
+            Runtime(config).start()
+        assert one.client.state()["scanner"]["up"], "and it is still there"
+
+
+def test_a_left_over_socket_and_nothing_else_is_replaced() -> None:
+    with Rig("bee-tek") as rig:
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as dead:
+            dead.bind(str(rig.socket_path))
+        runtime = Runtime(load_config(without_server(rig)))
+        runtime.start()
+        assert rig.client.state()["table"] == "E2E"
+        assert runtime.stop()
+        rig.socket_path.write_text("precious")
+        with pytest.raises(OSError, match="in use"):
+            Runtime(load_config(rig.config)).start()
+        assert rig.socket_path.read_text() == "precious"
+
+
+def test_an_emulated_shoe_that_comes_after_the_start_is_not_read_at_a_real_table() -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        path = without_server(rig)
+        path.write_text(path.read_text().replace("test = true", "test = false"))
+        device = Path(rig.shoe.device)
+        target = device.readlink()
+        device.unlink()
+        runtime = Runtime(load_config(path))
+        runtime.start()
+        try:
+            device.symlink_to(target)
+            state = rig.wait(lambda s: "is emulated" in s["scanner"]["why"], "the reason is told")
+            assert "test = true" in state["scanner"]["why"]
+            rig.shoe.draw()
+            time.sleep(0.3)
+            state = rig.client.state()
+            assert not state["scanner"]["up"]
+            assert state["scanner"]["bytes"] == 0
+        finally:
+            assert runtime.stop()
+
+
+def test_a_journal_that_cannot_be_believed_is_exit_code_78_and_names_the_row() -> None:
+    with Rig("bee-tek") as rig:
+        journal = Journal.open(rig.journal_path, "E2E")
+        event = HandTurned(shoe=1, round=1, player=(), banker=(), next="none")
+        body = public_body(event, table="E2E", epoch=journal.epoch, sequence=1, at=now(), test=True)
+        journal.append([Row(1, 1, body, private_body(event, now()))])
+        journal.close()
+        without_server(rig)
+        rig.daemon.start()
+        assert rig.daemon.process is not None
+        assert rig.daemon.process.wait(15) == 78
+        assert "E2E.db: row 1: it cannot have happened then" in rig.errors()
+        assert "Traceback" not in rig.errors()
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [
+        ("SQLITE_FULL", 1),
+        ("SQLITE_IOERR", 1),
+        ("SQLITE_BUSY", 1),
+        ("SQLITE_CORRUPT", 78),
+        ("SQLITE_NOTADB", 78),
+    ],
+)
+def test_a_disk_that_is_full_is_tried_again_and_a_bad_file_is_not(code: str, exit_code: int) -> None:
+    with Rig("bee-tek") as rig:
+        without_server(rig)
+        rig.daemon = Program(FULL, [str(rig.config), code], rig.folder / "daemon.log")
+        rig.daemon.start()
+        assert rig.daemon.process is not None
+        assert rig.daemon.process.wait(15) == exit_code
+        assert "E2E.db" in rig.errors()
+        assert "Traceback" not in rig.errors()
+
+
+FULL = """
+import sqlite3, sys
+from pathlib import Path
+from tablectl import journal_file
+from tablectl.config import load_config
+from tablectl.daemon import run
+def fails(path, mode):
+    error = sqlite3.DatabaseError("as told")
+    error.sqlite_errorcode = getattr(sqlite3, sys.argv[2])
+    raise error
+journal_file._connect = fails
+raise SystemExit(run(load_config(Path(sys.argv[1]))))
+"""
 
 
 def test_crash_of_a_thread_is_told_once_and_seen_by_the_watchdog() -> None:

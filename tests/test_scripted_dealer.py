@@ -257,7 +257,7 @@ def held(*ways: str, **state: Any) -> Table:
         (held("cards-confirmed", "void"), ("release", {"action": "cards-confirmed"})),
         (held("cards-confirmed", "void", round=round_(P1="8S")), ("void", {})),
         (held("accept", "void"), ("release", {"action": "accept"})),
-        (held("accept", "void", kept=["8S"]), ("void", {})),
+        (held("accept", "void", kept=["?"]), ("void", {})),
         (held("burn", round=None, where="1/-"), ("release", {"action": "burn"})),
         (held("resume", round=None, where="1/-"), ("release", {"action": "resume"})),
         (held("shoe end", round=None, where="1/-"), ("shoe end", {})),
@@ -283,7 +283,7 @@ def test_screen_is_compared_with_the_cards_in_the_order_they_were_laid() -> None
         "holds": [{"code": "restart", "message": "x"}],
         "ways": [{"action": "cards-confirmed", "text": "x"}, {"action": "void", "text": "x"}],
         "round": round_(P1="8S"),
-        "kept": ["9H"],
+        "kept": ["?"],
     }
     turns(table, box, looks=3)
     assert table.said == ["release"]

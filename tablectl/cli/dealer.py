@@ -82,7 +82,7 @@ def bets_close(given: Given) -> int:
 
     Example:  tablectl bets close --round 12/34
     """
-    return carry_out(given, Order("bets close", words=["bets", "close"]))
+    return carry_out(given, Order("bets close", words=["bets", "close"], changes_round=True))
 
 
 @click.command("cut-card")
@@ -100,9 +100,9 @@ def cut_card(given: Given) -> int:
 def turn(given: Given) -> int:
     """The four cards that lay face down are turned.
 
-    Example:  tablectl turn
+    Example:  tablectl turn --round 12/34
     """
-    return carry_out(given, Order("turn", words=["turn"]))
+    return carry_out(given, Order("turn", words=["turn"], changes_round=True))
 
 
 @click.command("confirm")

@@ -12,15 +12,21 @@ import click
 from tablectl.cli.arguments import NAME, ROUND, Text, json_option, reaches_daemon
 from tablectl.cli.target import Target
 
+TABLE_COMMANDS = "/v1/commands"
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A command as typed. ``words``: the command line that gives it again, without what was seen."""
+    """A command as typed. ``words``: the command line that gives it again, without what was seen.
+
+    ``resource``: where it is sent; one that is not the table's carries no arguments and nothing seen.
+    """
 
     command: str
     args: Mapping[str, str] = field(default_factory=dict)
     words: Sequence[str] = ()
     changes_round: bool = False
+    resource: str = TABLE_COMMANDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +66,18 @@ def dealer_options(function: Callable[..., int | None]) -> Callable[..., Any]:
     return reaches_daemon(json_option(seen_options(command)))
 
 
-def pit_boss_options(function: Callable[..., int | None]) -> Callable[..., Any]:
-    """A command of the pit boss, who is named, gives a reason, and is asked for the PIN."""
+def pit_boss_options(function: Callable[..., int | None], *, seen: bool = True) -> Callable[..., Any]:
+    """A command of the pit boss, who is named, gives a reason, and is asked for the PIN.
+
+    ``seen``: with ``--round`` and ``--state``.
+    """
 
     def command(target: Target, /, **rest: Any) -> int | None:
         given = Given(
             target,
             rest.pop("as_json"),
-            rest.pop("seen_round"),
-            rest.pop("seen_state"),
+            rest.pop("seen_round", None),
+            rest.pop("seen_state", None),
             rest.pop("person"),
             rest.pop("reason"),
             rest.pop("pin_stdin"),
@@ -89,7 +98,8 @@ def pit_boss_options(function: Callable[..., int | None]) -> Callable[..., Any]:
     pin = click.option(
         "--pin-stdin", is_flag=True, help="Read the PIN from standard input; else it is asked."
     )
-    return reaches_daemon(json_option(seen_options(person(reason(pin(command))))))
+    with_people = person(reason(pin(command)))
+    return reaches_daemon(json_option(seen_options(with_people) if seen else with_people))
 
 
 def repeat(given: Given, order: Order, seen: Sequence[str]) -> str:

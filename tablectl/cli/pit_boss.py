@@ -149,9 +149,9 @@ def shoe_inspect(given: Given, by_hand: bool) -> int:
 def shoe_end(given: Given) -> int:
     """Take the shoe out of play; a round in play becomes void.
 
-    Example:  tablectl shoe end --as bo --reason "cards worn"
+    Example:  tablectl shoe end --state 512 --as bo --reason "cards worn"
     """
-    return carry_out(given, Order("shoe end", words=["shoe", "end"]))
+    return carry_out(given, Order("shoe end", words=["shoe", "end"], changes_round=True))
 
 
 COMMANDS: tuple[click.Command, ...] = (shoe, release, void, burn, burn_error, hand)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablectl.cli import output
 from tablectl.cli.arguments import read_pin
-from tablectl.cli.order import Given, Order
+from tablectl.cli.order import TABLE_COMMANDS, Given, Order
 from tablectl.cli.output import Refused, escape
 from tablectl.cli.preview import preview
 from tablectl.local import Client, Interrupted, NotReachable
@@ -26,7 +26,7 @@ def carry_out(given: Given, order: Order) -> int:
     if order.changes_round and given.round is None and given.state is None:
         return preview(client, given, order)
     pin = read_pin(given.pin_stdin, f"PIN of {given.person}: ") if given.person is not None else None
-    status, answer = _post(client, _body(given, order, pin))
+    status, answer = _post(client, order, _body(given, order, pin))
     return _told(client, given, order, status, answer)
 
 
@@ -44,20 +44,15 @@ def _body(given: Given, order: Order, pin: str | None) -> dict[str, Any]:
         expect = {"shoe": int(shoe), "round": int(number)}
     if given.state is not None:
         expect["version"] = given.state
-    return {
-        "id": secrets.token_hex(16),
-        "command": order.command,
-        "args": dict(order.args),
-        "expect": expect,
-        "person": given.person,
-        "pin": pin,
-        "reason": given.reason,
-    }
+    who = {"id": secrets.token_hex(16), "person": given.person, "pin": pin, "reason": given.reason}
+    if order.resource != TABLE_COMMANDS:
+        return who
+    return who | {"command": order.command, "args": dict(order.args), "expect": expect}
 
 
-def _post(client: Any, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+def _post(client: Any, order: Order, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     def send() -> tuple[int, dict[str, Any]]:
-        status, answer = client.post("/v1/commands", body)
+        status, answer = client.post(order.resource, body)
         decided = status in (200, 409) and answer.get("id") == body["id"]
         if status == 503 and "error" in answer:
             raise Interrupted(f"{escape(client.path)}: {escape(answer['error'])}")
@@ -73,7 +68,7 @@ def _post(client: Any, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         return send()
     except NotReachable as fault:
         raise NotReachable(
-            f"{fault}; whether {body['command']!r} was carried out is not known: "
+            f"{fault}; whether {order.command!r} was carried out is not known: "
             "look at `tablectl status` before it is given again"
         ) from None
 

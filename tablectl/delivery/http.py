@@ -89,8 +89,27 @@ class HttpDelivery:
 
     @property
     def outbox(self) -> Outbox | None:
-        """The state, for ``delivery status``; None before :meth:`run` has read the journal."""
+        """The state; None before :meth:`run` has read the journal."""
         return self._outbox
+
+    def status(self) -> dict[str, object]:
+        """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
+        box = self._outbox
+        address = str(self.url.with_query(None))
+        if box is None:
+            return {"url": address, "good": False, "why": "the journal is not read yet"}
+        link, trouble = box.link(self._clock().boot), box.trouble
+        return {
+            "url": address,
+            "good": link.good,
+            "why": link.reason,
+            "newest": box.head,
+            "acked": box.acked,
+            "owed": box.owed,
+            "trouble": None if trouble is None else trouble.text,
+            "halted": trouble is not None and trouble.halts,
+            "last_error": box.last_error,
+        }
 
     def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
         """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.

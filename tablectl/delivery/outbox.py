@@ -98,7 +98,6 @@ class Outbox:
 
     head: int
     acked: int
-    kept_from: int = 1
     high: int = 0
     marks: tuple[tuple[int, int], ...] = ()
     in_flight: Send | Probe | None = None
@@ -111,10 +110,10 @@ class Outbox:
     trouble: Trouble | None = None
 
     @classmethod
-    def begin(cls, now: int, *, head: int, acked: int, kept_from: int = 1) -> Outbox:
-        """At a start. Events owed from before count as old. ``kept_from``: oldest event kept."""
+    def begin(cls, now: int, *, head: int, acked: int) -> Outbox:
+        """At a start. Events owed from before count as old."""
         marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
-        return cls(head, acked, kept_from, acked, marks)
+        return cls(head, acked, acked, marks)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
@@ -187,8 +186,8 @@ class Outbox:
                 f"the server is ahead of this journal: it wants event {wanted}, "
                 f"the newest here is {self.head}"
             )
-        if wanted < self.kept_from:
-            return self._halted(f"the server wants event {wanted}, which is no longer kept here")
+        if wanted < 1:
+            return self._halted(f"the server wants event {wanted}, the first one is 1")
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
         acked, marks = wanted - 1, self.marks

@@ -158,7 +158,10 @@ def _default_refusal(turn: Turn, command: Command) -> str:
         return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
     if command.kind is Kind.RELEASE:
         return "the table is not on hold"
-    return f"phase {turn.state.phase.value}: {REFUSALS[turn.state.phase]}"
+    phase, r = turn.state.phase, turn.state.round
+    if phase is Phase.COMPLETE and r is not None and not r.turned:
+        phase = Phase.DEALING  # that the hand is complete would tell what lies there
+    return f"phase {phase.value}: {REFUSALS[phase]}"
 
 
 def _check_sender(turn: Turn, command: Command) -> None:

@@ -54,6 +54,13 @@ STATE: dict[str, Any] = {
     "say": ["Egalité, tie"],
 }  # fmt: skip
 
+DELIVERY: dict[str, Any] = {
+    "url": "https://games.example/tables/T07/events", "good": False,
+    "why": "the server refuses event 341: bad",
+    "newest": 345, "acked": 340, "owed": 5, "trouble": "the server refuses event 341: bad", "halted": True,
+    "last_error": "the server refuses event 341: bad",
+}  # fmt: skip
+
 Reply = tuple[int, Any] | bytes | None
 """Status and JSON, raw bytes for the whole answer, or None: hang up without an answer."""
 
@@ -67,6 +74,8 @@ class FakeDaemon:
         self.asked: list[str] = []
         self.state: Reply = (200, STATE)
         self.rounds: Reply = (200, {"rounds": []})
+        self.delivery: Reply = (200, DELIVERY)
+        self.posted_to: list[str] = []
         self.on_command: Callable[[dict[str, Any]], Reply] = accepted
         self.streams: list[bytes] = []
         daemon = self
@@ -77,11 +86,13 @@ class FakeDaemon:
                 if self.path.startswith("/v1/events"):
                     self._send(daemon.streams.pop(0) if daemon.streams else None)
                 else:
-                    self._send(daemon.state if self.path == "/v1/state" else daemon.rounds)
+                    others = {"/v1/state": daemon.state, "/v1/delivery": daemon.delivery}
+                    self._send(others.get(self.path, daemon.rounds))
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 daemon.commands.append(body)
+                daemon.posted_to.append(self.path)
                 self._send(daemon.on_command(body))
 
             def _send(self, reply: Reply) -> None:
@@ -116,7 +127,7 @@ class FakeDaemon:
 
 def accepted(body: dict[str, Any]) -> Reply:
     """The answer of a daemon that does all it is told."""
-    answer = f"did {body['command']}"
+    answer = f"did {body.get('command', 'it')}"
     return 200, {"id": body["id"], "accepted": True, "answer": answer, "where": "12/34", "version": 513}
 
 

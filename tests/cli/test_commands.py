@@ -23,9 +23,9 @@ DEALER = [
     (["sign-out"], "sign-out", {}),
     (["shoe", "new", "--note", "set 4"], "shoe new", {"note": "set 4"}),
     (["bets", "open"], "bets open", {}),
-    (["bets", "close"], "bets close", {}),
+    (["bets", "close", "--round", "12/34"], "bets close", {}),
     (["cut-card"], "cut-card", {}),
-    (["turn"], "turn", {}),
+    (["turn", "--state", "512"], "turn", {}),
     (["hold", "card on the floor"], "hold", {"text": "card on the floor"}),
     (["ack", "disk-slow"], "ack", {"alert": "disk-slow"}),
     (["burn", "done", "6"], "burn done", {"count": "6"}),
@@ -39,7 +39,7 @@ PIT_BOSS = [
     (["burn", "2"], "burn", {"count": "2"}),
     (["burn-error"], "burn-error", {}),
     (["hand", "free"], "hand free", {}),
-    (["shoe", "end"], "shoe end", {}),
+    (["shoe", "end", "--state", "512"], "shoe end", {}),
     (["shoe", "inspect", "--by-hand"], "shoe inspect", {"method": "by-hand"}),
 ]
 
@@ -69,9 +69,9 @@ def test_the_names_are_those_the_table_knows() -> None:
 
 
 def test_what_was_seen_goes_with_any_command(daemon: FakeDaemon, run: Path) -> None:
-    tablectl("bets", "close", "--round", "12/34", "--state", "512", run=run)
-    tablectl("bets", "close", "--state", "0", run=run)
-    tablectl("bets", "close", run=run)
+    tablectl("bets", "open", "--round", "12/34", "--state", "512", run=run)
+    tablectl("bets", "open", "--state", "0", run=run)
+    tablectl("bets", "open", run=run)
     assert [sent["expect"] for sent in daemon.commands] == [
         {"shoe": 12, "round": 34, "version": 512},
         {"version": 0},
@@ -141,7 +141,7 @@ def test_a_refusal_is_exit_1_with_the_reason_on_standard_error(daemon: FakeDaemo
 
 def test_a_wrong_pin_says_when_to_try_again(daemon: FakeDaemon, run: Path) -> None:
     daemon.on_command = lambda body: (403, {"error": "wrong name or PIN", "retry_after": 8})
-    done = tablectl("shoe", "end", *SUPERVISED, run=run, stdin="482913\n")
+    done = tablectl("burn-error", *SUPERVISED, run=run, stdin="482913\n")
     assert done.returncode == 1
     assert done.stderr == "refused: wrong name or PIN; try again in 8 s\n"
     assert "482913" not in done.stdout + done.stderr
@@ -167,9 +167,9 @@ def test_no_answer_asks_once_more_under_the_same_id(daemon: FakeDaemon, run: Pat
 )
 def test_an_answer_that_is_none_is_said_to_leave_it_open(daemon: FakeDaemon, run: Path, reply: Reply) -> None:
     daemon.on_command = lambda body: reply
-    done = tablectl("turn", run=run)
+    done = tablectl("cut-card", run=run)
     assert done.returncode == 3 and done.stdout == ""
-    assert "whether 'turn' was carried out is not known" in done.stderr
+    assert "whether 'cut-card' was carried out is not known" in done.stderr
     assert len(daemon.commands) == 2
 
 
@@ -195,8 +195,8 @@ def test_an_answer_that_is_none_is_said_to_leave_it_open(daemon: FakeDaemon, run
         ["burn", "0", *SUPERVISED],
         ["burn", "done", "x"],
         ["burn", "2"],
-        ["shoe", "end", "--as", "bo"],
-        ["shoe", "end", "--reason", "x"],
+        ["burn-error", "--as", "bo"],
+        ["burn-error", "--reason", "x"],
         ["shoe", "inspect", *SUPERVISED],
         ["--table", "../T07", "status"],
         ["status", "--table", "T 07"],
@@ -230,13 +230,13 @@ def test_bytes_that_are_no_text_are_not_sent(daemon: FakeDaemon, run: Path) -> N
 
 @pytest.mark.parametrize("pin", ["", "\n", "12\x1b34\n", "x" * 100 + "\n"])
 def test_no_pin_no_command(daemon: FakeDaemon, run: Path, pin: str) -> None:
-    done = tablectl("shoe", "end", *SUPERVISED, run=run, stdin=pin)
+    done = tablectl("burn-error", *SUPERVISED, run=run, stdin=pin)
     assert done.returncode == 1 and "PIN" in done.stderr
     assert daemon.commands == []
 
 
 def test_without_a_terminal_the_pin_wants_its_option(daemon: FakeDaemon, run: Path) -> None:
-    done = tablectl("shoe", "end", *SUPERVISED[:-1], run=run, stdin="482913\n")
+    done = tablectl("burn-error", *SUPERVISED[:-1], run=run, stdin="482913\n")
     assert done.returncode == 1 and "--pin-stdin" in done.stderr
     assert daemon.commands == []
 
@@ -244,7 +244,7 @@ def test_without_a_terminal_the_pin_wants_its_option(daemon: FakeDaemon, run: Pa
 def test_the_pin_is_asked_at_the_terminal_without_echo(daemon: FakeDaemon, run: Path) -> None:
     child, master = pty.fork()
     if child == 0:  # pragma: no cover - another process
-        command = [sys.executable, "-m", "tablectl.cli", "shoe", "end", *SUPERVISED[:-1]]
+        command = [sys.executable, "-m", "tablectl.cli", "burn-error", *SUPERVISED[:-1]]
         os.execve(sys.executable, command, {**os.environ, "TABLECTL_RUN": str(run)})
     seen = b""
     while b"PIN of bo: " not in seen:
@@ -257,13 +257,22 @@ def test_the_pin_is_asked_at_the_terminal_without_echo(daemon: FakeDaemon, run: 
         pass
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     os.close(master)
-    assert b"did shoe end" in seen and b"482913" not in seen
+    assert b"did burn-error" in seen and b"482913" not in seen
     assert daemon.commands[0]["pin"] == "482913"
 
 
 def test_the_pit_boss_may_come_from_the_environment(daemon: FakeDaemon, run: Path) -> None:
-    words = ("shoe", "end", "--reason", "worn", "--pin-stdin")
+    words = ("burn-error", "--reason", "worn", "--pin-stdin")
     assert tablectl(*words, run=run, stdin="1234\n", TABLECTL_PIT_BOSS="bo").returncode == 0
     assert daemon.commands[0]["person"] == "bo"
     assert tablectl(*words, run=run, stdin="1234\n", TABLECTL_PIT_BOSS="b\x1bo").returncode == 2
     assert len(daemon.commands) == 1
+
+
+@pytest.mark.parametrize("words", [["bets", "close"], ["turn"], ["confirm"]])
+def test_what_changes_a_round_is_only_shown_without_what_was_seen(
+    daemon: FakeDaemon, run: Path, words: list[str]
+) -> None:
+    done = tablectl(*words, run=run)
+    assert done.returncode == 1 and "Nothing was done yet" in done.stdout
+    assert daemon.commands == []

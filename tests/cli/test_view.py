@@ -123,7 +123,7 @@ def closed(*words: str, run: Path, how: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("words", [["status"], ["turn"], ["recall", "--json"], ["--help"], ["rules"]])
+@pytest.mark.parametrize("words", [["status"], ["cut-card"], ["recall", "--json"], ["--help"], ["rules"]])
 def test_a_closed_or_gone_standard_output_is_no_crash(
     daemon: FakeDaemon, run: Path, words: list[str]
 ) -> None:
@@ -152,30 +152,32 @@ def test_two_tables_want_a_name(daemon: FakeDaemon, run: Path) -> None:
     other = FakeDaemon(run / "T08" / "tablectl.sock")
     other.state = (200, {**STATE, "table": "T08"})
     try:
-        done = tablectl("turn", run=run)
+        done = tablectl("cut-card", run=run)
         assert (done.returncode, done.stderr) == (
             1,
             "several tables run here: T07, T08; say which with --table ID\n",
         )
         assert daemon.commands == other.commands == []
-        for words in (["--table", "T08", "turn"], ["turn", "--table", "T08"]):
+        for words in (["--table", "T08", "cut-card"], ["cut-card", "--table", "T08"]):
             assert tablectl(*words, run=run).returncode == 0
-        assert tablectl("turn", run=run, TABLECTL_SOCKET=str(other.socket)).returncode == 0
+        assert tablectl("cut-card", run=run, TABLECTL_SOCKET=str(other.socket)).returncode == 0
         assert (len(daemon.commands), len(other.commands)) == (0, 3)
-        assert tablectl("turn", "--table", "T07", run=run, TABLECTL_SOCKET=str(other.socket)).returncode == 0
+        assert (
+            tablectl("cut-card", "--table", "T07", run=run, TABLECTL_SOCKET=str(other.socket)).returncode == 0
+        )
         assert (len(daemon.commands), len(other.commands)) == (1, 3)
     finally:
         other.close()
 
 
 def test_a_socket_of_another_table_than_named_is_refused(daemon: FakeDaemon, run: Path) -> None:
-    for words in (["turn"], ["status"], ["confirm", "--round", "12/34"]):
+    for words in (["cut-card"], ["status"], ["confirm", "--round", "12/34"]):
         done = tablectl(*words, "--table", "T08", "--socket", str(daemon.socket), run=run)
         assert done.returncode == 1 and "T07" in done.stderr and "T08" in done.stderr
     assert daemon.commands == []
 
 
-@pytest.mark.parametrize("words", [["status"], ["watch"], ["recall"], ["turn"], ["confirm"]])
+@pytest.mark.parametrize("words", [["status"], ["watch"], ["recall"], ["cut-card"], ["confirm"]])
 def test_no_daemon_is_exit_3_with_the_path_and_a_way_out(run: Path, words: list[str]) -> None:
     socket = run / "T07" / "tablectl.sock"
     nothing = tablectl(*words, run=run)

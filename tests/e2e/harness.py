@@ -28,7 +28,6 @@ from typing import Any
 
 from tablectl import events as ev
 from tablectl.cards import Card, Outcome
-from tablectl.core import replay
 from tablectl.demo.compare import differences, held_rounds, sent_rounds
 from tablectl.demo.files import new_secret, write_config
 from tablectl.emulation import Drawn, EmulatedShoe
@@ -36,6 +35,7 @@ from tablectl.journal import JournalReader
 from tablectl.journal_rows import decode_row
 from tablectl.local import Client, NotReachable
 from tablectl.plugins import load_driver, load_emulator
+from tablectl.replay import replay
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
 REPOSITORY = Path(__file__).parents[2]
@@ -336,6 +336,7 @@ class Rig:
     def new_shoe(self, cards: str, cutting_cards: tuple[int, ...] = ()) -> None:
         """Load these cards and start the next shoe."""
         self.shoe.load([Card.parse(card) for card in cards.split()], cutting_cards)
+        self.shoe.standby()  # heard after `shoe new`, its start signal alone would leave it out of step
         self.shoe.flush()
         self.do("shoe new")
 

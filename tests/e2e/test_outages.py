@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import signal
+import threading
 import time
 
 import pytest
@@ -18,6 +21,25 @@ EIGHT_ROUNDS = (
 def of(rig: Rig, name: str) -> list[dict[str, object]]:
     """The data of every public event of a type."""
     return [event["data"] for event in rig.public() if event["type"] == f"tablectl.{name}.v1"]
+
+
+class Fussy(http.server.BaseHTTPRequestHandler):
+    """A game server that claims to be ahead of the journal until it is mended; then it takes all."""
+
+    mended = False
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        events = body if isinstance(body, list) else [body]
+        held = max((int(event["sequence"]) for event in events), default=0)
+        answer = json.dumps({"next": held + 1 if type(self).mended else 10**6}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 # --- the game server -----------------------------------------------------------------------------------
@@ -53,6 +75,39 @@ def test_a_game_server_killed_in_mid_shoe_stops_betting_and_nothing_else() -> No
         assert sorted(rig.held()) == ["1/1", "1/2", "1/3"]
         assert rig.missed_cards() == 0
         rig.check_everything()
+
+
+def test_a_halted_delivery_goes_on_when_the_pit_boss_says_so() -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Fussy)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        with Rig("bee-tek", overrides=BARE, url=f"http://127.0.0.1:{server.server_port}/") as rig:
+            rig.start_daemon()
+            rig.wait(lambda s: any(a["alert"] == "delivery-halted" for a in s["alerts"]), "the alert")
+            Fussy.mended = True
+            code, status = rig.client.get("/v1/delivery")
+            assert code == 200
+            assert status["halted"] and "ahead of this journal" in status["trouble"]
+            time.sleep(0.5)
+            assert rig.client.state()["acked"] == 0, "nobody asks again by himself"
+            body = {
+                "id": "r",
+                "person": PIT_BOSS.name,
+                "pin": PIT_BOSS.pin,
+                "reason": "the server was mended",
+            }
+            assert rig.client.post("/v1/delivery/retry", body | {"pin": "0000"})[0] == 403
+            code, answer = rig.client.post("/v1/delivery/retry", body)
+            assert (code, answer["accepted"]) == (200, True)
+            rig.settle()
+            status = rig.client.get("/v1/delivery")[1]
+            assert status["good"] and not status["halted"] and status["owed"] == 0
+    finally:
+        Fussy.mended = False
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_what_came_during_an_outage_goes_out_in_order_and_once() -> None:

@@ -1,0 +1,114 @@
+"""Who gives a pit boss's command: PINs checked one at a time per name, slowed down, and written down.
+
+Wrong PINs are counted by name and by the user who sent them: nobody locks a pit boss out from another
+account. Every name that is no pit boss's stands in one line, with one count: whoever guesses there holds up
+no pit boss, and writes no more rows than the waits allow. (The names themselves are no secret: they are in
+the events as ``approved_by``.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from tablectl.clock import SECOND, Instant
+from tablectl.core import Core, Record
+from tablectl.events import CommandRecorded, PinAttempted
+from tablectl.pins import Attempts, PitBosses
+
+UNKNOWN = ""
+"""The line of all names that are no pit boss's."""
+
+BUSY = "the controller is busy; try again"
+
+
+class NotLetIn(Exception):
+    """The text says why. ``status``: of the HTTP answer; ``retry_after``: seconds to wait, if that is it."""
+
+    def __init__(self, text: str, status: int = 403, retry_after: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Gate:
+    """All methods run on the service loop. ``history``: the PIN attempts of before the start."""
+
+    def __init__(
+        self,
+        pit_bosses: PitBosses,
+        core: Core,
+        clock: Callable[[], Instant],
+        history: Iterable[tuple[PinAttempted, Instant]] = (),
+    ) -> None:
+        self._pit_bosses = pit_bosses
+        self._core = core
+        self._clock = clock
+        self._lines = {name: asyncio.Lock() for name in (*pit_bosses.names, UNKNOWN)}
+        self._noted: dict[str, int] = {}
+        """The wait whose first refused try is written down already."""
+        self._attempts = Attempts()
+        now = clock().boot
+        for event, at in history:
+            # An attempt of the machine's last run may lie ahead of this run's clock.
+            self._count(self._counts_as(event.person, event.uid), event.good, min(at.boot, now))
+
+    async def let_in(self, asked: CommandRecorded, pin: str | None) -> None:
+        """Return if ``pin`` is right for the person of ``asked``. Raises :class:`NotLetIn`.
+
+        Every PIN tried is a row, and so is the command that was refused for it; of those that come
+        during one wait the first.
+        """
+        if not asked.person or pin is None:
+            raise self._refuse(asked, NotLetIn("only a pit boss does this: give a name and PIN"))
+        counts_as = self._counts_as(asked.person, asked.uid)
+        async with self._lines[
+            self._known(asked.person)
+        ]:  # else a burst of guesses were all tried before the first counts
+            self._check_wait(asked, counts_as)
+            moment = self._clock()
+            good = await asyncio.to_thread(self._pit_bosses.verify, asked.person, pin)
+            attempt = PinAttempted(person=asked.person, good=good, uid=asked.uid)
+            self._count(counts_as, good, self._clock().boot)
+            if not self._core.offer(Record(attempt, moment)):
+                raise NotLetIn(BUSY, 503)
+        if not good:
+            raise self._refuse(asked, NotLetIn("wrong name or PIN"))
+
+    def _known(self, name: str) -> str:
+        return name if name in self._lines else UNKNOWN
+
+    def _counts_as(self, name: str, uid: int | None) -> str:
+        return f"{self._known(name)} {uid}"  # no name has a blank
+
+    def _count(self, counts_as: str, good: bool, now: int) -> None:
+        attempts = self._attempts
+        self._attempts = attempts.succeeded(counts_as) if good else attempts.failed(counts_as, now)
+
+    def _check_wait(self, asked: CommandRecorded, counts_as: str) -> None:
+        until = self._attempts.allowed_at(counts_as)
+        wait = until - self._clock().boot
+        if wait <= 0:
+            return
+        seconds = -(-wait // SECOND)
+        refusal = NotLetIn(f"too many wrong PINs; wait {seconds} s", retry_after=seconds)
+        if self._noted.get(counts_as) != until:
+            self._noted[counts_as] = until
+            self._refuse(asked, refusal)
+        raise refusal
+
+    def _refuse(self, asked: CommandRecorded, refusal: NotLetIn) -> NotLetIn:
+        """Write the refused command down, without its id: it may come again with the right PIN."""
+        event = CommandRecorded(
+            id="",
+            command=asked.command,
+            args=asked.args,
+            person=asked.person,
+            supervisor=False,
+            uid=asked.uid,
+            accepted=False,
+            answer=f"{asked.command} refused: {refusal}",
+            reason=asked.reason,
+        )
+        self._core.offer(Record(event, self._clock()))
+        return refusal

@@ -1,0 +1,87 @@
+"""Whether a table's threads move, and what people must be told that no thread can tell itself.
+
+Only what is here decides whether the watchdog is fed (see docs/threads.md).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tablectl.clock import SECOND, Instant
+from tablectl.core import Core
+from tablectl.journal_writer import JournalWriter
+from tablectl.reader import Reader
+from tablectl.service import Service
+from tablectl.signals import Signals
+from tablectl.table import Trouble
+
+STALE = 5 * SECOND
+"""A thread that made no progress for so long keeps the watchdog from being fed."""
+CONNECTING = 60 * SECOND
+COMMITTING = 60 * SECOND
+
+
+@dataclass(slots=True)
+class Supervision:
+    """The threads of one table, and the clock they are watched by."""
+
+    core: Core
+    reader: Reader
+    writer: JournalWriter
+    service: Service
+    signals: Signals
+    clock: Callable[[], Instant]
+    crashed: threading.Event
+    _untold: dict[str, Trouble] = field(default_factory=dict)
+    _there: frozenset[str] = frozenset()
+
+    def unhealthy(self) -> str | None:
+        """Which thread does not move, or None: then the watchdog may be fed (design, section 1)."""
+        moment = self.clock().boot
+        if self.crashed.is_set():
+            return "a thread ended"
+        # A core that waits for room in the journal of a disk in trouble does what it must: a new process
+        # would wait for the same disk, and the rows that wait with it would be lost.
+        waits = self.writer.full and self.writer.state != "ok"
+        if not waits and moment - self.core.progress > STALE:
+            return "the core does not move"
+        if moment - self.service.progress > STALE:
+            return "the service loop does not move"
+        limit = CONNECTING if self.reader.connecting else STALE
+        if not (waits and self.core.full) and moment - self.reader.progress > limit:
+            return "the reader does not move"
+        since = self.writer.committing_since
+        if since is not None and moment - since > COMMITTING:
+            return "the journal hangs in one commit"
+        return None
+
+    def watch(self) -> None:
+        """Once a second: troubles that have begun since, and those not told yet."""
+        untold, self._untold = self._untold, {}
+        now = {trouble.code: trouble for trouble in self._troubles()}
+        begun = {code: trouble for code, trouble in now.items() if code not in self._there}
+        for trouble in (untold | begun).values():
+            self._raise(trouble)
+        self._there = frozenset(now)
+
+    def _troubles(self) -> Iterator[Trouble]:
+        at = self.clock()
+        match self.writer.state:
+            case "slow":
+                yield Trouble(at, "disk-slow", "The journal's disk is slow; no betting opens on it.")
+            case "failing":
+                yield Trouble(at, "journal", f"The journal cannot be written: {self.writer.error}.")
+            case _:
+                pass
+        if why := self.signals.trouble:
+            yield Trouble(at, "beeper", f"The beeper cannot be heard ({why}): announce by voice.")
+
+    def alarm(self, code: str, text: str) -> None:
+        """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""
+        self._raise(Trouble(self.clock(), code, text))
+
+    def _raise(self, trouble: Trouble) -> None:
+        if not self.core.offer(trouble):
+            self._untold[trouble.code] = trouble

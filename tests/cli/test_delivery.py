@@ -1,0 +1,81 @@
+"""``tablectl delivery``: how it stands, and asking the game server again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fake_daemon import DELIVERY, FakeDaemon, tablectl
+
+WHO = ("--as", "bo", "--reason", "the server was mended", "--pin-stdin")
+
+
+def test_status_says_why_nothing_is_sent_and_the_way_out(daemon: FakeDaemon, run: Path) -> None:
+    shown = tablectl("delivery", "status", run=run)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for text in (
+        "https://games.example/tables/T07/events",
+        "events 345, acknowledged 340, owed 5",
+        "HALTED: the server refuses event 341: bad",
+        "tablectl delivery retry --as NAME --reason TEXT",
+    ):
+        assert text in shown.stdout
+    daemon.delivery = (200, DELIVERY | {"good": True, "trouble": None, "halted": False, "last_error": None})
+    good = tablectl("delivery", "status", run=run).stdout
+    assert "link good" in good and "retry" not in good and "trouble" not in good
+    daemon.delivery = (
+        200,
+        DELIVERY | {"halted": False, "trouble": None, "last_error": "no answer within 5 s"},
+    )
+    assert "trouble: no answer within 5 s" in tablectl("delivery", "status", run=run).stdout
+
+
+def test_status_for_a_program(daemon: FakeDaemon, run: Path) -> None:
+    assert json.loads(tablectl("delivery", "status", "--json", run=run).stdout) == DELIVERY
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"url": 5, "good": "x"}, {"url": "\x1b[2J", "why": None, "halted": True}]
+)
+def test_nonsense_from_the_daemon_is_shown_as_text(
+    daemon: FakeDaemon, run: Path, answer: dict[str, object]
+) -> None:
+    daemon.delivery = (200, answer)
+    shown = tablectl("delivery", "status", run=run)
+    assert shown.returncode == 0
+    assert "\x1b" not in shown.stdout + shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_table_without_a_delivery_says_so(daemon: FakeDaemon, run: Path) -> None:
+    daemon.delivery = (404, {"error": "nothing is delivered from this table"})
+    shown = tablectl("delivery", "status", run=run)
+    assert (shown.returncode, shown.stderr) == (1, "refused: nothing is delivered from this table\n")
+
+
+def test_retry_is_sent_with_who_and_why(daemon: FakeDaemon, run: Path) -> None:
+    done = tablectl("delivery", "retry", *WHO, run=run, stdin="482913\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "did it\n", "")
+    assert daemon.posted_to == ["/v1/delivery/retry"]
+    (sent,) = daemon.commands
+    assert sent.pop("id")
+    assert sent == {"person": "bo", "pin": "482913", "reason": "the server was mended"}
+
+
+@pytest.mark.parametrize("missing", ["--as", "--reason"])
+def test_retry_needs_a_pit_boss_and_a_reason(daemon: FakeDaemon, run: Path, missing: str) -> None:
+    at = WHO.index(missing)
+    refused = tablectl("delivery", "retry", *WHO[:at], *WHO[at + 2 :], run=run, stdin="482913\n")
+    assert refused.returncode == 2
+    assert missing in refused.stderr
+    assert daemon.commands == []
+
+
+def test_retry_without_an_answer_is_asked_once_more_under_the_same_id(daemon: FakeDaemon, run: Path) -> None:
+    daemon.on_command = lambda body: None
+    lost = tablectl("delivery", "retry", *WHO, run=run, stdin="482913\n")
+    assert lost.returncode == 3
+    assert "whether 'delivery retry' was carried out is not known" in lost.stderr
+    assert len({sent["id"] for sent in daemon.commands}) == 1 and len(daemon.commands) == 2

@@ -1,0 +1,115 @@
+"""Supervision: which thread does not move, and troubles that are told once, when they begin."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tablectl.clock import SECOND, Instant
+from tablectl.supervision import Supervision
+from tablectl.table import Trouble
+
+NOW = 1_000 * SECOND
+
+
+class Bench:
+    """A table whose every thread has just moved."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.room = True
+        self.core: Any = SimpleNamespace(progress=NOW, full=False, offer=self.offer)
+        self.reader: Any = SimpleNamespace(progress=NOW, connecting=False)
+        self.writer: Any = SimpleNamespace(state="ok", error="", full=False, committing_since=None)
+        self.service: Any = SimpleNamespace(progress=NOW)
+        self.signals: Any = SimpleNamespace(trouble=None)
+        self.crashed = threading.Event()
+        self.supervision = Supervision(
+            cast(Any, self.core),
+            cast(Any, self.reader),
+            cast(Any, self.writer),
+            cast(Any, self.service),
+            cast(Any, self.signals),
+            lambda: Instant(NOW, NOW),
+            self.crashed,
+        )
+
+    def offer(self, given: object) -> bool:
+        if self.room:
+            self.told.append(cast(Trouble, given).code)
+        return self.room
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("core", "the core does not move"),
+        ("reader", "the reader does not move"),
+        ("service", "the service loop does not move"),
+    ],
+)
+def test_a_thread_that_does_not_move_for_over_five_seconds_is_named(part: str, why: str) -> None:
+    bench = Bench()
+    getattr(bench, part).progress = NOW - 5 * SECOND
+    assert bench.supervision.unhealthy() is None
+    getattr(bench, part).progress -= 1
+    assert bench.supervision.unhealthy() == why
+
+
+def test_opening_a_device_and_one_commit_may_take_a_minute() -> None:
+    bench = Bench()
+    bench.reader.connecting, bench.reader.progress = True, NOW - 60 * SECOND
+    bench.writer.committing_since = NOW - 60 * SECOND
+    assert bench.supervision.unhealthy() is None
+    bench.writer.committing_since -= 1
+    assert bench.supervision.unhealthy() == "the journal hangs in one commit"
+    bench.reader.progress -= 1
+    assert bench.supervision.unhealthy() == "the reader does not move"
+    bench.crashed.set()
+    assert bench.supervision.unhealthy() == "a thread ended"
+
+
+@pytest.mark.parametrize("state", ["ok", "slow", "failing"])
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("full", [False, True])
+def test_only_waiting_for_a_disk_in_trouble_excuses_who_does_not_move(
+    state: str, waits: bool, full: bool
+) -> None:
+    """Beginning anew would lose what waits for the disk, and wait for the same disk."""
+    bench = Bench()
+    bench.writer.state, bench.writer.full, bench.core.full = state, waits, full
+    excused = waits and state != "ok"
+    bench.core.progress = NOW - 60 * SECOND
+    assert bench.supervision.unhealthy() == (None if excused else "the core does not move")
+    bench.core.progress, bench.reader.progress = NOW, NOW - 60 * SECOND
+    assert bench.supervision.unhealthy() == (None if excused and full else "the reader does not move")
+
+
+@pytest.mark.parametrize("code", ["beeper", "disk-slow", "journal"])
+def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgement(code: str) -> None:
+    bench = Bench()
+    for there in (True, True, True, False, False, True, True):
+        match code:
+            case "beeper":
+                bench.signals.trouble = "it is gone" if there else None
+            case _:
+                state = "slow" if code == "disk-slow" else "failing"
+                bench.writer.state = state if there else "ok"
+        bench.supervision.watch()
+    assert bench.told == [code] * 2
+
+
+def test_a_trouble_that_finds_no_room_is_told_once_there_is() -> None:
+    bench = Bench()
+    bench.room = False
+    bench.signals.trouble = "it is gone"
+    bench.supervision.alarm("delivery-halted", "x")
+    for _ in range(3):
+        bench.supervision.watch()
+    bench.room = True
+    for _ in range(3):
+        bench.supervision.watch()
+    assert sorted(bench.told) == ["beeper", "delivery-halted"]
