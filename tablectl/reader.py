@@ -44,6 +44,9 @@ from tablectl.scanner import (
 SETTLE = 150_000_000
 """Default settling time of a freshly opened line, ns."""
 
+STOOD_STILL = SECOND
+"""A wait (ns) longer than this was no wait of this thread's own: the arrival is not known."""
+
 _TURN = SECOND // 2  # the longest wait of the loop: `progress` must move at least once a second
 _EMPTY_READS = 3  # a dead port is "ready" and gives nothing, for ever (pyserial issue 17)
 
@@ -117,6 +120,7 @@ class Reader:
         self._log_budget = LogBudget()
         self._backoff = Backoff()
         self._noise = Noise()
+        self._looked = 0  # before the wait that brought what is being handled
         self._told_lost = False
         self._stopping = False
         self._wake: int | None = None
@@ -250,7 +254,7 @@ class Reader:
         settling = Settling(self._turned(), self._settle)
         empty = 0
         while not self._stopping:
-            looked = self._turned()
+            looked = self._looked = self._turned()
             ready = any(fd != wake for fd, _ in poller.poll(self._wait_ms(settling, looked)))
             if ready:
                 data = _guard(link.read)
@@ -313,6 +317,10 @@ class Reader:
                 self._log("warning", text, at.boot)
 
     def _hand_over(self, item: Item, at: Instant, settled: bool) -> None:
+        if at.boot - self._looked > STOOD_STILL:
+            # This thread, the process or the machine stood still: the bytes may be as old as its last
+            # look, and what was drawn while betting was open is no card of the hand.
+            at = Instant(self._looked, at.wall_at(self._looked))
         self._deliver(Arrived(item, at) if settled else Discarded(item, at))
 
     def _restored(self, link: Link) -> None:

@@ -751,6 +751,41 @@ def test_anything_unexpected_is_told_and_the_link_closed(where: str, world: Worl
     assert rig.reader.stop()
 
 
+class Jumping:
+    """A clock that can jump ahead, as it does for a process that was stopped or a machine that slept."""
+
+    def __init__(self) -> None:
+        self.ahead = 0
+
+    def __call__(self) -> Instant:
+        real = clock.now()
+        return Instant(real.boot + self.ahead, real.wall + self.ahead)
+
+
+@pytest.mark.parametrize(("stood_still", "known"), [(0.2, True), (30, False), (3600, False)])
+def test_what_came_while_everything_stood_still_may_be_as_old_as_the_last_look(
+    world: World, stood_still: float, known: bool
+) -> None:
+    """A card that may have been drawn before the close is told as of then, never as fresh."""
+    jumping = Jumping()
+    rig = Rig(world.driver, "x", clock=jumping).started()
+    before = jumping().boot
+    jumping.ahead = round(stood_still * SECOND)
+    world.say(b"8S\n")
+    card = rig.next()
+    assert isinstance(card, Arrived)
+    if known:
+        assert card.at.boot >= before + jumping.ahead
+    else:
+        assert before - SECOND < card.at.boot < before + SECOND
+        assert card.at.wall - card.at.boot == pytest.approx(jumping().wall - jumping().boot, abs=SECOND)
+    fresh_after = jumping().boot
+    world.say(b"9H\n")
+    fresh = rig.next()
+    assert isinstance(fresh, Arrived) and fresh.at.boot >= fresh_after
+    rig.stop()
+
+
 # --- the small states, on a clock of their own ------------------------------------------------------
 
 

@@ -67,8 +67,8 @@ class _Remembered:
 class AngelEyeDecoder:
     """Bytes of an Angel Eye shoe to items; see :class:`tablectl.scanner.Decoder`.
 
-    ``repeat_window`` in ns: an equal frame with an equal number is a repeat if it comes no later
-    than this after the copy before it.
+    ``repeat_window`` in ns: a frame that equals one of the last five, number included, is a repeat if
+    it comes no later than this after the copy before it; the very last one however late.
     """
 
     def __init__(self, bcc: str = "strict", repeat_window: int = 1_000 * options.MILLISECOND) -> None:
@@ -116,10 +116,19 @@ class AngelEyeDecoder:
 
     def _accept(self, frame: wire.Frame, now: int) -> Iterable[Item]:
         for known in self._memory:
-            if (known.seq, known.payload) == (frame.seq, frame.payload) and (
-                now - known.last_seen <= self._window
-            ):
+            if (known.seq, known.payload) != (frame.seq, frame.payload):
+                continue
+            if now - known.last_seen <= self._window:
                 known.last_seen = now
+                return
+            if known is self._memory[-1] and frame.payload != _START:
+                # Nothing came between: a new event would have the next number. The line, or this
+                # process, stood still; a card counted twice would be worse than a late copy.
+                late = (now - known.last_seen) // options.MILLISECOND
+                known.last_seen = now
+                yield DeviceEvent(
+                    DeviceKind.NOTICE, frame.raw, f"a copy of the last event came {late} ms late"
+                )
                 return
         if frame.payload == _START:
             self._forget()

@@ -111,7 +111,7 @@ def _unturned(turn: Turn, scan: Scan) -> bool:
     Whether it is the next card or one in excess would tell what lies there.
     """
     r = turn.state.round
-    unturned = r is not None and not r.turned and len(r.player) + len(r.banker) >= 4
+    unturned = r is not None and r.to_be_turned
     if unturned:
         keep(turn, scan, "unturned", "First: turn.")
     return unturned

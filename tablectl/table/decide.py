@@ -159,7 +159,7 @@ def _default_refusal(turn: Turn, command: Command) -> str:
     if command.kind is Kind.RELEASE:
         return "the table is not on hold"
     phase, r = turn.state.phase, turn.state.round
-    if phase is Phase.COMPLETE and r is not None and not r.turned:
+    if phase is Phase.COMPLETE and r is not None and r.to_be_turned:
         phase = Phase.DEALING  # that the hand is complete would tell what lies there
     return f"phase {phase.value}: {REFUSALS[phase]}"
 

@@ -44,6 +44,11 @@ def cut_seen(turn: Turn, given: Arrived) -> None:
         note(turn, "cut-card", "the cutting card, already announced")
     elif turn.in_round or turn.state.held:
         turn.hold("shoe-empty")
+    elif turn.shoe.left:
+        # By our count it cannot be: nobody ends a shoe in silence with cards not accounted for.
+        turn.hold(
+            "integrity", f"The shoe says that it is empty; {turn.shoe.left} cards are not accounted for."
+        )
     else:
         end_shoe(turn, "the shoe is empty")
 

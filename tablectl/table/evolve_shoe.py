@@ -63,13 +63,15 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
 
 
 def _shoe_ended(state: State, _: ev.ShoeEnded) -> State:
+    codes = {hold.code for hold in state.holds}
+    unaccounted = "integrity" in codes or ("shoe-empty" in codes and state.the_shoe.left > 0)
     return replace(
         state,
         phase=Phase.SHUFFLE_DUE,
         shoe=None,
         round=None,
         loose=(),
-        count_due=state.count_due or any(hold.code == "integrity" for hold in state.holds),
+        count_due=state.count_due or unaccounted,
         burns_due=0,
         burn_first_card=False,
         auto_open=None,

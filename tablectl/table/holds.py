@@ -119,7 +119,11 @@ def _acceptable(state: State) -> bool:
         return False
     if any(hold.code == "integrity" for hold in state.holds):
         return False
-    return state.round.turned and bool(state.loose) and all(kept.card is not None for kept in state.loose)
+    return (
+        not state.round.to_be_turned
+        and bool(state.loose)
+        and all(kept.card is not None for kept in state.loose)
+    )
 
 
 def ended_by(action: str, state: State) -> tuple[str, ...]:

@@ -59,7 +59,9 @@ def release(turn: Turn, command: Command) -> None:
             **turn.where,
         )
     )
-    if turn.state.loose:
+    if turn.state.loose and turn.round.to_be_turned:
+        turn.hold("unturned", "First: turn.")
+    elif turn.state.loose:
         turn.hold("overdraw", "More cards were kept than the hand takes.")
     turn.answer = f"released: {action}"
     if turn.state.held:
@@ -79,8 +81,11 @@ def _burn_kept(turn: Turn) -> None:
 
 
 def _accept_kept(turn: Turn) -> None:
-    """Kept cards go to the hand in the order they came, as far as the rule gives them a place."""
-    while turn.state.loose and turn.round.due is not None:
+    """Kept cards go to the hand in the order they came, as far as the rule gives them a place.
+
+    Face down, as far as the fourth: what comes behind it would tell what lies there.
+    """
+    while turn.state.loose and turn.round.due is not None and not turn.round.to_be_turned:
         card = turn.state.loose[0].card
         assert card is not None
         lay(turn, card, in_step=False, kept=True)

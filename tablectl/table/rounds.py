@@ -77,10 +77,17 @@ def void_round(turn: Turn, reason: str, approved_by: str) -> None:
     """The round in play is void; its cards stay used. Kept cards were counted and need no place now."""
     if turn.state.phase is Phase.BETTING:
         close_betting(turn, "void", turn.now.boot)
+    count_unread(turn)
     faces = {position.value: str(card) for position, card in turn.round.cards.items()}
     shown = faces if turn.round.turned else dict.fromkeys(faces, "?")
     hidden = None if turn.round.turned else faces
     turn.emit(ev.RoundVoided(reason=reason, cards=shown, approved_by=approved_by, faces=hidden, **turn.where))
+
+
+def count_unread(turn: Turn) -> None:
+    """A card that could not be read and that nobody will scan again: it left the shoe all the same."""
+    if turn.state.unread:
+        turn.emit(ev.ScanKept(card=None, label="", code="card-unreadable", **turn.where))
 
 
 def release_after(turn: Turn, action: str, reason: str, approved_by: str) -> None:
@@ -111,6 +118,7 @@ def announce_last_hand(turn: Turn) -> None:
 
 def end_shoe(turn: Turn, reason: str, approved_by: str | None = None) -> None:
     """The shoe is out of play; burn faces are told now."""
+    count_unread(turn)
     shoe = turn.shoe
     turn.emit(
         ev.ShoeEnded(

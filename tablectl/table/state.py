@@ -71,6 +71,11 @@ class Round:
     remind_deadline: int | None = None
 
     @property
+    def to_be_turned(self) -> bool:
+        """Four cards lie face down: they are turned before anything else."""
+        return not self.turned and len(self.player) + len(self.banker) >= 4
+
+    @property
     def due(self) -> Position | None:
         """Where the next card goes, or None when the hand is complete."""
         return next_position([c.points for c in self.player], [c.points for c in self.banker])

@@ -70,8 +70,7 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
         **_stay("card_not_due", IDLE, BETTING, COMPLETE),
     },
     Kind.CUT_SEEN: {
-        **_stay("cut_seen", BETTING, NO_MORE_BETS, DEALING, COMPLETE),
-        BURNING: Move("cut_seen", (BURNING, SHUFFLE_DUE)),
+        **_stay("cut_seen", BURNING, BETTING, NO_MORE_BETS, DEALING, COMPLETE),
         IDLE: Move("cut_seen", (IDLE, SHUFFLE_DUE)),
     },
     # --- what the shoe says ------------------------------------------------------------------------

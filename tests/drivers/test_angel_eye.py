@@ -336,8 +336,25 @@ def test_only_five_frames_are_remembered() -> None:
 def test_repeat_window() -> None:
     raw = Encoder().standby()
     assert len(decode(raw, raw, apart=SECOND)) == 1
-    assert kinds(decode(raw, raw, apart=SECOND + 1)) == ["standby", "gap", "standby"]
     assert len(decode(raw, raw, apart=1900 * MS, repeat_window=2 * SECOND)) == 1
+    older = [raw, frame(2, b"L\x80")]
+    assert kinds(decode(*older, raw, apart=400 * MS)) == ["standby", "unlocked"]
+    assert kinds(decode(*older, raw, apart=600 * MS)) == ["standby", "unlocked", "gap", "standby"]
+
+
+@pytest.mark.parametrize("late", [2, 60, 86_400])
+@pytest.mark.parametrize("payload", [b"D\x81\xb8", b"d\x90\xb8", b"D\xa1\xb8", b"C", b"G\x90", b"R\x84\xb8"])
+def test_a_copy_of_the_last_event_is_a_copy_however_late(payload: bytes, late: int) -> None:
+    """Its number says so: the line or this process stood still. No card is counted twice by it."""
+    first, *rest = decode(frame(1, payload), frame(1, payload), frame(1, payload), apart=late * SECOND)
+    assert not isinstance(first, Reject)
+    assert [(item.kind, "late" in item.text) for item in rest if isinstance(item, DeviceEvent)] == [
+        (DeviceKind.NOTICE, True)
+    ] * len(rest) and len(rest) == 2
+
+
+def test_two_restarts_are_two() -> None:
+    assert kinds(decode(Encoder().start(), Encoder().start(), apart=2 * SECOND)) == ["started", "started"]
 
 
 @pytest.mark.parametrize("wrap_to", [0, 1])

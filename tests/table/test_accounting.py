@@ -9,7 +9,7 @@ import pytest
 from tablectl import events as ev
 from tablectl.cards import DECK
 from tablectl.scanner import Arrived, DeviceEvent, DeviceKind, Discarded, Label
-from tablectl.table import Command, Kind, Phase, Started
+from tablectl.table import Command, Expect, Kind, Phase, Started
 from tests.table.playing import ANGEL_EYE, Play, house
 
 
@@ -226,3 +226,47 @@ def test_after_a_reboot_betting_is_not_said_to_have_closed_later_than_announced(
     play.wall += 3 * 3600 * 10**9
     play.give(Started(play.now(), "1"))
     assert play.of(ev.BettingClosed)[-1].closed_at == announced
+
+
+# --- face down, under a hold ---------------------------------------------------------------------------
+
+
+def test_an_early_card_may_be_p1_at_a_face_down_table() -> None:
+    play = Play(house("classic"))
+    play.betting()
+    play.scan("9S")
+    play.wait(20)
+    play.release("as-p1")
+    assert play.codes == [] and play.of(ev.CardDealt)[-1].face == "9S"
+    assert "card" not in ev.public_data(play.of(ev.CardDealt)[-1])
+
+
+def test_kept_cards_are_accepted_up_to_the_fourth_before_the_turn() -> None:
+    play = Play(house("classic"))
+    play.no_more_bets()
+    play.deal("2S KD")
+    play.do(Kind.HOLD)
+    for card in ["3S", "4H", "5C"]:
+        play.scan(card)
+    play.release("accept")
+    assert play.codes == ["unturned"] and len(play.state.loose) == 1
+    play.do(Kind.TURN)
+    play.release("accept")
+    assert play.codes == [] and play.of(ev.CardDealt)[-1].card == "5C"
+
+
+# --- the window -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Kind.BETS_CLOSE, Kind.VOID])
+def test_a_command_looked_at_late_closes_no_later_than_the_deadline(kind: Kind) -> None:
+    play = Play()
+    play.betting()
+    deadline = play.of(ev.BettingOpened)[-1]
+    given = Command(
+        kind, play.now(), person="Pia", supervisor=True, reason="test", expect=Expect(round="1/1")
+    )
+    play.pass_time(25)
+    play.give(given)
+    closed = play.of(ev.BettingClosed)[-1]
+    assert (closed.closed_boot, closed.closed_at) == (deadline.deadline_boot, deadline.closes_at)

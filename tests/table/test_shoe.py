@@ -13,6 +13,7 @@ from tablectl.scanner import DeviceKind
 from tablectl.table import Kind, Phase, Started, evolve
 from tablectl.table.state import State
 from tests.table.playing import NATURAL, Play, house
+from tests.table.test_transitions import empty_shoe
 
 SIX = "2S KD 3S 6H 6C 2H"
 """A hand of six cards."""
@@ -317,7 +318,17 @@ def test_second_report_from_the_shoe_means_it_is_empty(hands_after_cut: int) -> 
     play.idle()
     play.device(DeviceKind.CUT_CARD)
     play.device(DeviceKind.CUT_CARD)
-    assert play.stands(Phase.SHUFFLE_DUE)
+    assert play.codes == ["integrity"], "410 cards are not accounted for"
+    assert "410 cards" in play.of(ev.TableHeld)[-1].message
+    play.do(Kind.SHOE_END)
+    assert "count" in play.refused(Kind.SHOE_NEW)
+
+
+def test_an_empty_shoe_ends_with_the_second_report() -> None:
+    play = empty_shoe()
+    play.device(DeviceKind.CUT_CARD)
+    play.device(DeviceKind.CUT_CARD)
+    assert play.stands(Phase.SHUFFLE_DUE) and not play.state.count_due
     assert play.of(ev.ShoeEnded)[-1].reason == "the shoe is empty"
 
 

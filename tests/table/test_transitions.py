@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tablectl import events as ev
-from tablectl.cards import Card, Outcome
+from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND
 from tablectl.scanner import (
     Arrived,
@@ -160,6 +160,18 @@ def cut_told_by_shoe(way: Callable[[], Play]) -> Callable[[], Play]:
     return play_there
 
 
+def empty_shoe() -> Play:
+    """Every card of it burned."""
+    play = table(shoe={"decks": 1, "cutting_card": 0}, burn={"by": "none"}).idle("")
+    for i in range(0, 52, 20):
+        some = DECK[i : i + 20]
+        play.do(Kind.BURN, count=str(len(some)))
+        for card in some:
+            play.scan(str(card))
+    assert play.state.shoe is not None and play.state.shoe.left == 0
+    return play
+
+
 def turned_with_automatic_result() -> Play:
     play = no_more_bets(dealing={"deal": "face-down"})
     play.deal(NATURAL)
@@ -169,7 +181,7 @@ def turned_with_automatic_result() -> Play:
 VARIANTS: dict[tuple[Phase, Kind], list[Callable[[], Play]]] = {
     (Phase.BURNING, Kind.CARD): [burning, last_burn_due],
     (Phase.BURNING, Kind.CUT_SEEN): [burning, cut_told_by_shoe(burning)],
-    (Phase.IDLE, Kind.CUT_SEEN): [idle, cut_told_by_shoe(idle)],
+    (Phase.IDLE, Kind.CUT_SEEN): [idle, cut_told_by_shoe(idle), cut_told_by_shoe(lambda: empty_shoe())],
     (Phase.NO_MORE_BETS, Kind.CARD): [
         no_more_bets,
         lambda: _early_card_to_come(),
