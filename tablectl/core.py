@@ -201,8 +201,7 @@ class Core:
         self._commit((event,), moment, b"", Durable(self._state, (), reply, answer, moment.boot))
 
     def _step(self, given: Input, moment: Instant, reply: Callable[[Answer], None] | None = None) -> None:
-        before = self._state
-        decision = decide(before, given, moment, self._surroundings())
+        decision = decide(self._state, given, moment, self._surroundings())
         said = []
         for effect in decision.effects:
             match effect:
@@ -223,16 +222,9 @@ class Core:
             return
         raw = given.item.raw if isinstance(given, Arrived | Discarded) else b""
         durable = Durable(decision.state, tuple(said), reply, answer, moment.boot)
-        self._commit(decision.events, moment, raw, durable, before)
+        self._commit(decision.events, moment, raw, durable)
 
-    def _commit(
-        self,
-        events: tuple[Event, ...],
-        moment: Instant,
-        raw: bytes,
-        durable: Durable,
-        before: State | None = None,
-    ) -> None:
+    def _commit(self, events: tuple[Event, ...], moment: Instant, raw: bytes, durable: Durable) -> None:
         state = durable.state
         row = state.row - len(events)
         sequence = state.sequence - sum(event.PUBLIC for event in events)
