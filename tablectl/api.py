@@ -36,6 +36,8 @@ PING = 15.0
 """How often (s) an idle event stream says that it is there."""
 STALLED = 10.0
 """A client that takes no byte for so long (s) is cut off."""
+MOST_STREAMS = 64
+"""How many clients may follow events at the same time."""
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class Api:
         self._clock = clock
         self._runner: web.AppRunner | None = None
         self._bound = False
+        self._following: list[web.Request] = []
 
     async def start(self) -> None:
         """Bind and listen; a left-over socket is replaced. Raises :class:`TableLocked` if it is in use."""
@@ -161,16 +164,22 @@ class Api:
         at = self._published.state.sequence if text is None else parse_number(text, 0, MOST)
         if at is None:
             return error(400, "after: the sequence number of the last event seen")
+        # A client that hung up loses its transport at once, its handler only with the next write.
+        if sum(one.transport is not None for one in self._following) >= MOST_STREAMS:
+            return error(503, "too many clients follow events")
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
-        await response.prepare(request)
+        self._following.append(request)
         try:
+            await response.prepare(request)
             await self._follow(response, at)
         except (ConnectionError, TimeoutError):
             # It went away or stopped reading, and resumes by sequence. What waits for it is dropped.
             if request.transport is not None:
                 request.transport.abort()
+        finally:
+            self._following.remove(request)
         return response
 
     async def _follow(self, response: web.StreamResponse, at: int) -> None:

@@ -70,7 +70,7 @@ def _server_url(text: str) -> str:
     except ValueError:
         usable = False
     if not usable or " " in text:
-        raise ValueError('is no address such as "https://games.example/tables/{table}/events"')
+        raise ValueError('is no address such as "https://games.example/v1/tables/{table}/events"')
     if parts.username is not None or parts.password is not None:
         raise ValueError("carries a user name or password; requests are signed with the credential push-hmac")
     return text

@@ -40,6 +40,13 @@ class _Stderr:
             sys.stderr.flush()
 
 
+def _at_a_terminal() -> bool:
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # it is closed
+        return False
+
+
 def setup_logging(format_: str, level: str) -> None:
     """Structured logs on stderr, as JSON lines or for a console. Control characters are escaped."""
     renderer: structlog.typing.Processor
@@ -86,7 +93,8 @@ def run(config: Config) -> int:
         journal_folder(config.journal_path)
         runtime.start()
     except (ConfigError, PluginError, JournalFault, TableLocked, OSError) as fault:
-        log.error("the table cannot start", reason=str(fault))
+        if config.log.format == "json" and not _at_a_terminal():
+            log.error("the table cannot start", reason=str(fault))  # who reads the console reads it below
         print(f"tablectl: {fault}", file=sys.stderr)  # noqa: T201 for the person at the terminal
         return CONFIG_ERROR if isinstance(fault, ConfigError | PluginError | JournalFault) else 1
     notify("READY=1\nSTATUS=table " + config.table.id + " is up")

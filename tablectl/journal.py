@@ -83,9 +83,12 @@ class JournalReader:
         return self._rows("shoe = ? AND round = ? ORDER BY row", shoe, round)
 
     def recent_rounds(self, limit: int = 50) -> list[tuple[int, int]]:
-        """The newest rounds as (shoe, round), newest first."""
+        """The newest rounds that began, as (shoe, round), newest first.
+
+        Some events carry the number of a round still to come, as the last hand's announcement does.
+        """
         found = self._all(
-            "SELECT DISTINCT shoe, round FROM rows WHERE round IS NOT NULL"
+            "SELECT DISTINCT shoe, round FROM rows WHERE type IN ('betting.opened', 'hand.freed')"
             " ORDER BY shoe DESC, round DESC LIMIT ?",
             limit,
         )

@@ -473,6 +473,23 @@ def test_follower_without_a_number_begins_now(idle: Bench) -> None:
     follower.close()
 
 
+def test_only_so_many_may_follow_and_a_place_that_is_left_is_free_at_once(
+    idle: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablectl.api.MOST_STREAMS", 2)
+    followers = [Follower(idle, "?after=0") for _ in range(2)]
+    status, answer = idle.client.get("/v1/events")
+    assert (status, answer) == (503, {"error": "too many clients follow events"})
+    followers.pop().close()
+    deadline = time.monotonic() + 5
+    while (again := Follower(idle)).status == 503:
+        again.close()
+        assert time.monotonic() < deadline, "the place of a client that hung up stays taken"
+    assert again.status == 200
+    for follower in (*followers, again):
+        follower.close()
+
+
 @pytest.mark.parametrize("after", ["-1", "x", "1e3", "1" * 13, "%D9%A1"])
 def test_numbers_to_follow_from_are_checked(idle: Bench, after: str) -> None:
     follower = Follower(idle, f"?after={after}")

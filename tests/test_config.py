@@ -65,7 +65,7 @@ def test_every_commented_key_of_the_example_is_a_key(tmp_path: Path) -> None:
     del on[second_device]
     (tmp_path / "secrets").mkdir()
     config = load(tmp_path, "\n".join(on).replace("/etc/tablectl/secrets", "secrets"))
-    assert config.server_url == "https://games.example/tables/T07/events"
+    assert config.server_url == "https://games.example/v1/tables/T07/events"
     assert config.scanner.settings["repeat_window_ms"] == 1000
     assert config.secrets.folder == tmp_path / "secrets"
     plugins.load_driver(config.scanner.driver).check(config.scanner.settings)

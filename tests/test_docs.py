@@ -111,6 +111,8 @@ def commands_in_comments(text: str) -> Iterator[str]:
 def resolve(line: str) -> None:
     """Walk down to the command that ``line`` names and see that it has the options. AssertionError if not."""
     words = [word for word in shlex.split(line, comments=True)[1:] if word != "…"]
+    shell = [at for at, word in enumerate(words) if re.fullmatch(r"[12]?>>?|&", word)]
+    words = words[: shell[0]] if shell else words  # where its output goes is the shell's affair
     command: click.Command = cli
     context = click.Context(cli)
     while words:
@@ -230,6 +232,16 @@ def test_the_events_shown_are_ones_the_reference_server_takes() -> None:
     for text in shown:
         (message,) = read(text.encode(), batch=False)
         assert message.type.startswith("tablectl.")
+
+
+def test_the_reference_servers_address_is_told_as_it_is() -> None:
+    from tablectl.gameserver.server import INTAKE_PATH as path
+
+    shown = [ROOT / "README.md", ROOT / "docs" / "integration.md", ROOT / "config" / "tablectl.toml"]
+    for document in shown:
+        text = document.read_text()
+        assert path in text, document
+        assert not re.search(r"(?<!/v1)/tables/\{table\}/events", text), document
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)

@@ -22,8 +22,10 @@ from tablectl.events import (
     CommandRecorded,
     ControllerStarted,
     Event,
+    FreeHandOrdered,
     HandResult,
     InspectionRecorded,
+    LastHandAnnounced,
     RoundResulted,
     ShoeStarted,
     TableHeld,
@@ -144,6 +146,16 @@ def test_bodies_for_delivery_and_rounds_for_recall(filled: Path) -> None:
     assert journal.recent_rounds(1) == [(12, 2)]
     assert journal.last_of_type("shoe.started") == 4
     assert journal.last_of_type("table.closed") is None
+
+
+def test_a_round_that_was_only_announced_is_not_among_the_recent_ones(path: Path) -> None:
+    journal = Journal.open(path, "T07")
+    coming = LastHandAnnounced(shoe=12, round=3)
+    journal.append(rows_of([*EVENTS, coming], epoch=journal.epoch))
+    assert journal.recent_rounds() == [(12, 2), (12, 1)]
+    (free,) = rows_of([FreeHandOrdered(shoe=12, round=3, approved_by="bo", boot=1)], row=12, sequence=10)
+    journal.append([free])
+    assert journal.recent_rounds(2) == [(12, 3), (12, 2)]
 
 
 def test_rows_that_do_not_follow_are_refused_and_nothing_is_written(path: Path) -> None:

@@ -8,7 +8,7 @@ from tablectl.cli import output
 from tablectl.cli.arguments import json_option, reaches_daemon
 from tablectl.cli.order import Given, Order, pit_boss_options
 from tablectl.cli.output import Refused
-from tablectl.cli.read import word
+from tablectl.cli.read import link_line, word
 from tablectl.cli.send import carry_out
 from tablectl.cli.target import Target
 from tablectl.local import Client
@@ -37,7 +37,7 @@ def status(target: Target, as_json: bool) -> int:
         output.say_json(found)
         return 0
     output.say(f"game server {word(found.get('url'))}")
-    output.say("link good" if found.get("good") is True else f"link NOT good: {word(found.get('why'))}")
+    output.say(link_line(found))
     newest, acked, owed = (word(found.get(key), 20) for key in ("newest", "acked", "owed"))
     output.say(f"events {newest}, acknowledged {acked}, owed {owed}")
     if found.get("halted") is True:

@@ -61,9 +61,13 @@ def _would(order: Order, state: State) -> str:
             return f"This would announce {said or 'what the cards say'} as the result of round {state.where}."
         case "void":
             return f"This would void round {order.args.get('round') or state.where}; its cards stay used."
-        case _:
+        case "shoe end":
+            return "This would take the shoe out of play; a round in play becomes void."
+        case "release":
             action = order.args.get("action", "")
             way = state.ways.get(action)
             if way is None:
                 return f"{escape(action)} is no way out now; it would be refused."
             return f"This would do: {way}."
+        case command:
+            return f"This would do: {command}."

@@ -7,6 +7,9 @@ from typing import Any
 
 from tablectl.cli.output import escape
 
+NO_SERVER = "no game server"
+"""How the daemon's reason begins where none is configured: a table that plays for itself, no trouble."""
+
 POSITIONS = {"Player": ("P1", "P2", "P3"), "Banker": ("B1", "B2", "B3")}
 
 
@@ -38,6 +41,14 @@ def hand_lines(cards: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]
         total = totals.get(side)
         lines.append(f"{side}  {laid:<20}{'' if total is None else f'total {word(total, 8)}'}".rstrip())
     return lines
+
+
+def link_line(link: Mapping[str, Any]) -> str:
+    """The game server's link; ``link`` has ``good`` and ``why``."""
+    if link.get("good") is True:
+        return "link good"
+    why = word(link.get("why"))
+    return f"{why}; betting needs none" if why.startswith(NO_SERVER) else f"link NOT good: {why}"
 
 
 class State:
@@ -129,6 +140,6 @@ class State:
             f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",
             f"  {word(scanner.get('bytes'), 20)} bytes, {word(scanner.get('frames'), 20)} frames, "
             f"{word(scanner.get('rejects'), 20)} rejects{last}",
-            "link good" if link.get("good") else f"link NOT good: {word(link.get('why'))}",
+            link_line(link),
             f"journal {word(journal.get('state'), 40)}, {word(journal.get('depth'), 20)} waiting; {stored}",
         ]

@@ -57,7 +57,8 @@ def _usage(error: click.UsageError) -> None:
     if error.ctx is not None:
         output.complain(error.ctx.get_usage())
         output.complain(f"Try '{error.ctx.command_path} --help' for help.")
-    output.complain(f"Error: {error.format_message()}")
+    # Click lists what may be chosen on lines with tabs; a tab would be shown by its number.
+    output.complain(f"Error: {' '.join(error.format_message().split())}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

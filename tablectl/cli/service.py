@@ -114,7 +114,11 @@ def demo(
 )
 @click.option("--accept-test", is_flag=True, help="Take events of test tables.")
 def gameserver(db: str, host: str, port: int, secret_file: str | None, accept_test: bool) -> int:
-    """Run the reference game server.
+    """Run the reference game server, until Ctrl-C or SIGTERM.
+
+    It takes events at /v1/tables/{table}/events: in a controller's configuration that is
+    [server] url = "http://127.0.0.1:8480/v1/tables/{table}/events", with {table} written like that.
+    What it holds is read at /v1/tables, /v1/tables/T07 and /v1/tables/T07/rounds.
 
     Example:  tablectl gameserver --secret-file push-hmac --accept-test
     """
@@ -122,7 +126,14 @@ def gameserver(db: str, host: str, port: int, secret_file: str | None, accept_te
     from tablectl.gameserver.server import run_gameserver
 
     try:
-        run_gameserver(Path(db), secrets, host, port, accept_test=accept_test)
+        run_gameserver(
+            Path(db),
+            secrets,
+            host,
+            port,
+            accept_test=accept_test,
+            on_ready=lambda server: output.say(server.about),
+        )
     except OSError as fault:
         raise Refused(f"the game server cannot run: {fault}") from None
     return 0

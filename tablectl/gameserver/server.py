@@ -14,6 +14,9 @@ from tablectl.gameserver.app import make_app
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 
+INTAKE_PATH = "/v1/tables/{table}/events"
+"""Where events are taken, under the base address."""
+
 
 class GameServer:
     """The server. ``secrets``: one or two ``whsec_…``; ``port`` 0 takes a free one, told by :attr:`url`.
@@ -39,6 +42,7 @@ class GameServer:
         self._runner = web.AppRunner(
             make_app(self.store, intake, self._pool), access_log=None, shutdown_timeout=1.0
         )
+        self._accept_test = accept_test
         self._host = host
         self._port = port
 
@@ -63,7 +67,17 @@ class GameServer:
     @property
     def events_url(self) -> str:
         """The address for a controller's configuration, with ``{table}`` to be expanded."""
-        return self.url + "/v1/tables/{table}/events"
+        return self.url + INTAKE_PATH
+
+    @property
+    def about(self) -> str:
+        """What a person who started it wants to know: where it listens, what to configure, what it takes."""
+        test = "accepted" if self._accept_test else "refused (403); --accept-test takes them"
+        return (
+            f"game server at {self.url}\n"
+            f'a controller\'s configuration: [server] url = "{self.events_url}"\n'
+            f"events of test tables: {test}"
+        )
 
 
 def run_gameserver(

@@ -276,3 +276,20 @@ def test_what_changes_a_round_is_only_shown_without_what_was_seen(
     done = tablectl(*words, run=run)
     assert done.returncode == 1 and "Nothing was done yet" in done.stdout
     assert daemon.commands == []
+
+
+@pytest.mark.parametrize("words", [["release", "burn"], ["void"], ["shoe", "end"]])
+def test_what_was_seen_is_missed_before_the_pin_is_asked_for(
+    daemon: FakeDaemon, run: Path, words: list[str]
+) -> None:
+    """There is no terminal here: asking for the PIN would be the refusal."""
+    done = tablectl(*words, *SUPERVISED[:-1], run=run)
+    assert done.returncode == 1 and "needs --round or --state" in done.stderr and "PIN" not in done.stderr
+    assert "  tablectl " + " ".join(words) + " --round 12/34 --state 512 --as bo" in done.stdout
+    assert "no way out" not in done.stdout
+
+
+def test_a_choice_that_is_missing_is_told_in_readable_words(daemon: FakeDaemon, run: Path) -> None:
+    done = tablectl("sign-in", "anna", run=run)
+    assert done.returncode == 2
+    assert done.stderr.endswith("Error: Missing option '--pickup'. Choose from: left, right\n")

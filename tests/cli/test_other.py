@@ -9,6 +9,9 @@ import socket
 import subprocess
 import sys
 import termios
+import time
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -180,6 +183,93 @@ def test_gameserver_wants_a_secret_that_is_one(tmp_path: Path) -> None:
     done = tablectl("gameserver", "--secret-file", str(bad))
     assert done.returncode == 1 and "short" not in done.stderr.replace(str(bad), "")
     assert "cannot be read" in tablectl("gameserver", "--secret-file", str(tmp_path / "no")).stderr
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """`tablectl gameserver` as a person starts it, on a free port; the lines it printed at its start."""
+    (tmp_path / "push-hmac").write_text(SECRET)
+    words = ["--db", str(tmp_path / "g.db"), "--secret-file", str(tmp_path / "push-hmac"), "--port", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tablectl.cli", "gameserver", *words, *getattr(request, "param", ())],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    yield [process.stdout.readline().rstrip("\n") for _ in range(3)]
+    process.terminate()
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def checked(tmp_path: Path, url: str) -> list[str]:
+    """What `tablectl check` says of the game server at ``url``."""
+    path = tmp_path / "T07.toml"
+    rest = '[secrets]\nfolder = "."\n[journal]\npath = "T07.db"\n'
+    path.write_text(f'{LEAST}[server]\nurl = "{url}"\n{rest}')
+    lines = tablectl("check", "--config", str(path)).stdout.splitlines()
+    return [line for line in lines if "game server:" in line]
+
+
+@pytest.mark.parametrize(
+    ("server", "test"), [((), "refused"), (("--accept-test",), "accepted")], indirect=["server"]
+)
+def test_gameserver_says_what_a_controller_needs_and_takes_it_there(
+    server: list[str], test: str, tmp_path: Path
+) -> None:
+    address, configure, tests = server
+    base = address.removeprefix("game server at ")
+    assert base.startswith("http://127.0.0.1:") and not base.endswith(":0")
+    url = f"{base}/v1/tables/{{table}}/events"
+    assert configure == f'a controller\'s configuration: [server] url = "{url}"'
+    assert tests.startswith(f"events of test tables: {test}")
+    good, unknown = checked(tmp_path, url)
+    assert good.startswith("ok    game server: ") and good.endswith("answers a signed empty request")
+    assert unknown.startswith("warn  game server: ") and "test table" in unknown
+    assert "/v1/tables/{table}/events" in tablectl("gameserver", "--help").stdout
+
+
+def test_check_asks_for_the_journals_own_history_and_gives_the_servers_words(
+    server: list[str], tmp_path: Path
+) -> None:
+    from tablectl.delivery.signing import parse_secrets, sign
+    from tablectl.journal import Journal
+
+    base = server[0].removeprefix("game server at ")
+    assert checked(tmp_path, base + "/elsewhere/{table}") == [
+        f"FAIL  game server: {base}/elsewhere/T07: HTTP 404: it gives no reason"
+    ]
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    journal.close()
+    url = base + "/v1/tables/T07/events"
+    body = json.dumps(
+        {
+            "specversion": "1.0", "id": "T07-0a0b0c-000000000001", "source": "/tables/T07",
+            "type": "tablectl.table.closed.v1", "time": "2026-11-30T02:12:29.184984Z",
+            "sequence": "000000000001", "epoch": "0a0b0c", "datacontenttype": "application/json", "data": {},
+        }
+    ).encode()  # fmt: skip
+    headers = sign(parse_secrets((SECRET,)), "T07-0a0b0c-000000000001", int(time.time()), body)
+    headers["Content-Type"] = "application/cloudevents+json"
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as response:
+        assert response.status == 200
+    (line,) = checked(tmp_path, url)
+    assert line.startswith(f"FAIL  game server: {url}: HTTP 403: table T07 is pinned to history 0a0b0c")
+    assert journal.epoch in line
+
+
+@pytest.mark.parametrize(("format_", "logged"), [("console", 0), ("json", 1)])
+def test_a_refusal_to_start_is_one_sentence_and_for_machines_a_line_of_log(
+    tmp_path: Path, format_: str, logged: int
+) -> None:
+    path = tmp_path / "T07.toml"
+    (tmp_path / "T07.db").write_text("no journal")
+    rest = f'[journal]\npath = "T07.db"\n[api]\nsocket = "s"\n[log]\nformat = "{format_}"\n'
+    path.write_text(LEAST + rest)
+    done = tablectl("run", "--config", str(path))
+    lines = done.stderr.splitlines()
+    assert done.returncode == 78 and len(lines) == 1 + logged
+    assert lines[-1].startswith("tablectl: ") and "T07.db: not a journal" in lines[-1]
 
 
 def test_emulate_speaks_on_a_pseudo_terminal_what_it_is_told(tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def test_status_shows_what_a_dealer_needs(daemon: FakeDaemon, run: Path) -> None
     assert json.loads(tablectl("status", "--json", run=run).stdout) == STATE
 
 
+def test_a_table_without_a_game_server_has_no_bad_link(daemon: FakeDaemon, run: Path) -> None:
+    from tablectl.runtime import NO_SERVER
+
+    daemon.state = (200, {**STATE, "link": {"good": False, "why": NO_SERVER}})
+    shown = tablectl("status", run=run).stdout
+    assert f"\n{NO_SERVER}; betting needs none\n" in shown and "link" not in shown
+
+
 @pytest.mark.parametrize(
     "state",
     [
@@ -255,8 +263,11 @@ def test_an_answer_that_drips_is_cut_off_in_time(tmp_path: Path) -> None:
 
 def test_watch_goes_on_where_a_stream_broke_and_ends_at_ctrl_c(daemon: FakeDaemon, run: Path) -> None:
     daemon.streams = [stream(event(7, seconds=20)), stream(event(8, "round.resulted", outcome="tie"))]
+    # A test run in the background of a shell has SIGINT ignored, and hands that down.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code = heeding + "import sys; from tablectl.cli import main; sys.exit(main())"
     watching = subprocess.Popen(
-        [sys.executable, "-m", "tablectl.cli", "watch"],
+        [sys.executable, "-c", code, "watch"],
         env=os.environ | {"TABLECTL_RUN": str(run)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
