@@ -47,6 +47,7 @@ from tablectl.scanner import (
     ScannerRestored,
     Traits,
 )
+from tests.descriptors import descriptors, settled_descriptors
 
 MS = 1_000_000
 EIGHT = Card.parse("8S")
@@ -257,10 +258,6 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
     yield made
     if made.master >= 0:
         os.close(made.master)
-
-
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
 
 
 def until(true: Callable[[], bool], seconds: float = 3) -> None:
@@ -484,7 +481,7 @@ GONE = [
 def test_unplugged_in_any_way_is_one_lost_and_comes_back(
     fault: BaseException, mocker: MockerFixture, pty: Pty
 ) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     rig = Rig(bee_tek.DRIVER, str(pty.link)).started()
     mocker.patch("tablectl_drivers.links_serial.os.read", side_effect=fault)
     mocker.patch.object(serial.Serial, "close", autospec=True, side_effect=_close_and(fault))
@@ -565,7 +562,7 @@ def test_a_serial_server_with_one_connection(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_descriptors_stay_flat_over_many_readers(pty: Pty) -> None:
     count = 1000 if "TABLECTL_SOAK" in os.environ else 50
-    before = descriptors()
+    before = settled_descriptors()
     for _ in range(count):
         rig = Rig(bee_tek.DRIVER, str(pty.link), settle=0).started()
         rig.stop()

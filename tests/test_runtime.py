@@ -27,6 +27,7 @@ from tablectl.lock import TableLocked
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
+from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Program, Rig, until
 from tests.test_api import CARDS, Bench
 
@@ -37,10 +38,6 @@ def without_server(rig: Rig) -> Path:
     text = rig.config.read_text()
     rig.config.write_text(text[: text.index("[server]")] + text[text.index("[journal]") :])
     return rig.config
-
-
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.soak
@@ -326,6 +323,7 @@ from tablectl import core
 from tablectl.config import load_config
 from tablectl.daemon import run
 from tablectl.table import Command
+from tests.descriptors import descriptors
 decide = core.decide
 def boom(state, given, now, around):
     if isinstance(given, Command):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import queue
 import socket
 import time
@@ -44,6 +43,7 @@ from tablectl.scanner import (
     ScannerLost,
     ScannerRestored,
 )
+from tests.descriptors import descriptors, settled_descriptors
 
 SECOND = 1_000_000_000
 FAST = 20.0
@@ -271,12 +271,8 @@ def test_an_angel_eye_survives_any_damage_to_one_copy(names: list[str], seed: in
 # --- ports ------------------------------------------------------------------------------------------
 
 
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
-
-
 def test_a_pty_keeps_its_link_over_unplugging_and_leaves_nothing(tmp_path: Path) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     link = tmp_path / "shoe"
     port = PtyPort(str(link))
     assert port.device == str(link)
@@ -357,7 +353,7 @@ def connect(device: str, seconds: float = 3) -> socket.socket:
 
 
 def test_a_tcp_port_serves_one_reader_after_the_other() -> None:
-    before = descriptors()
+    before = settled_descriptors()
     port = TcpPort(0)
     for _ in range(3):
         peer = connect(port.device)
@@ -602,7 +598,7 @@ def test_drawing_returns_at_once_and_copies_keep_their_pace(eye: Setup) -> None:
 @pytest.mark.parametrize("bad", [{"speed": 0}, {"speed": -1}, {"faults": ["rain"]}, {"listen": "x"}])
 @pytest.mark.parametrize("emulator", [emulated_angel_eye.EMULATOR, emulated_bee_tek.EMULATOR])
 def test_what_cannot_be_made_leaves_nothing(emulator: Emulator, bad: dict[str, Any], tmp_path: Path) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     with pytest.raises(ValueError):
         emulator.make(**bad)
     with pytest.raises(ValueError, match="not both"):
@@ -611,7 +607,7 @@ def test_what_cannot_be_made_leaves_nothing(emulator: Emulator, bad: dict[str, A
 
 
 def test_a_setting_the_shoe_does_not_have_leaves_no_port(tmp_path: Path) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     for make in (
         lambda: emulated_angel_eye.make(link=str(tmp_path / "x"), bcc="none"),
         lambda: emulated_angel_eye.make(link=str(tmp_path / "x"), burn_frames="none"),

@@ -23,6 +23,7 @@ from tablectl_drivers import links, links_serial, links_tcp
 from tablectl_drivers.links import LINK_KEYS, SerialDefaults, check_device, check_link, open_link
 
 from tablectl.scanner import Link, LinkFault
+from tests.descriptors import descriptors, settled_descriptors
 
 DEFAULTS = SerialDefaults(baud=9600)
 
@@ -59,10 +60,6 @@ def read_until(link: Link, length: int) -> bytes:
         assert poller.poll(2000), f"only {data!r} came"
         data += link.read()
     return data
-
-
-def descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 # --- settings ---------------------------------------------------------------------------------------
@@ -228,7 +225,7 @@ def test_the_cable_pulled_from_a_real_port(pty: tuple[int, str]) -> None:
 def test_unplugged_in_any_way_at_any_call_is_lost(
     call: str, fault: BaseException, mocker: MockerFixture, pty: tuple[int, str]
 ) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     link = open_link(pty[1], {}, defaults=DEFAULTS)
     fd = link.fileno()
     if call == "read":
@@ -254,7 +251,7 @@ def test_unplugged_in_any_way_at_any_call_is_lost(
 def test_a_close_that_fails_leaks_nothing_and_closes_no_reused_number(
     mocker: MockerFixture, pty: tuple[int, str]
 ) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     link = open_link(pty[1], {}, defaults=DEFAULTS)
     fd, real_close = link.fileno(), os.close
 
@@ -289,7 +286,7 @@ def test_a_close_that_fails_leaks_nothing_and_closes_no_reused_number(
 def test_a_port_that_does_not_open_says_the_way_out(
     number: int, words: str, mocker: MockerFixture, pty: tuple[int, str]
 ) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     mocker.patch("serial.serialposix.os.open", side_effect=OSError(number, os.strerror(number)))
     with pytest.raises(LinkFault, match=words) as told:
         open_link(pty[1], {}, defaults=DEFAULTS)
@@ -299,7 +296,7 @@ def test_a_port_that_does_not_open_says_the_way_out(
 
 @pytest.mark.parametrize("fault", GONE, ids=repr)
 def test_unplugged_while_it_opens(fault: BaseException, mocker: MockerFixture, pty: tuple[int, str]) -> None:
-    before = descriptors()
+    before = settled_descriptors()
     mocker.patch("serial.serialposix.termios.tcgetattr", side_effect=fault)
     with pytest.raises(LinkFault):
         open_link(pty[1], {}, defaults=DEFAULTS)
@@ -326,7 +323,7 @@ def test_descriptors_stay_flat(pty: tuple[int, str]) -> None:
     count = 1000 if "TABLECTL_SOAK" in os.environ else 50
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
-    before = descriptors()
+    before = settled_descriptors()
     for _ in range(count):
         open_link(pty[1], {}, defaults=DEFAULTS).close()
         open_link(address, {}, defaults=DEFAULTS).close()
