@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tablectl_drivers import angel_eye, bee_tek
 from tablectl_drivers.angel_eye_encoder import Encoder
@@ -250,6 +250,8 @@ def test_what_each_fault_does_to_the_bytes(seed: int) -> None:
 )
 def test_an_angel_eye_survives_any_damage_to_one_copy(names: list[str], seed: int) -> None:
     """Three copies and a check sum: each event is decoded once, in order, whatever happens to one copy."""
+    # One lost, one damaged and one torn apart by a pause: then no copy is whole, and the card is lost.
+    assume(not {"drop", "garble", "stall"} <= set(names))
     plan = Faults([f"{name}:2" for name in names], seed)
     encoder = Encoder()
     decoder: Decoder = angel_eye.DRIVER.decoder({})
