@@ -32,6 +32,9 @@ from tablectl.plugins import load_driver, load_emulator
 from tablectl.runtime import Runtime
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
+PACE = 0.8
+"""How long (s) a dealer takes from one card to the next, which the speed divides."""
+
 
 @dataclass(slots=True)
 class Table:
@@ -150,6 +153,7 @@ def _start(
         seed=seed + index,
         announces_cut=not traits.reports_cutting_card,
         presses_result=traits.has_result_button,
+        pause=PACE / speed,
         patience=30.0,
     )
     return Table(name, emulated, runtime, dealer, client)
