@@ -11,7 +11,6 @@ from enum import StrEnum
 
 RANKS = "A23456789TJQK"
 SUITS = "SHDC"
-DECK_SIZE = 52
 
 _POINTS = {rank: min(i, 10) % 10 for i, rank in enumerate(RANKS, start=1)}
 _SUIT_PLACE = {suit: i * len(RANKS) for i, suit in enumerate(SUITS)}

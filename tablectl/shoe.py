@@ -111,8 +111,3 @@ def _run(order: bytes, length: int, trait: Callable[[int], int]) -> bool:
     if trait(run[-2]) != shared:  # nearly always: the rest is not looked at
         return False
     return len(run) == length and _UNKNOWN not in run and all(trait(number) == shared for number in run)
-
-
-def full_shoe(decks: int) -> tuple[Card, ...]:
-    """All cards of a shoe in factory order."""
-    return DECK * decks

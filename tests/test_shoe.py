@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tablectl.cards import DECK, Card
 from tablectl.frozen import replace
-from tablectl.shoe import Shoe, full_shoe
+from tablectl.shoe import Shoe
 
 
 def drawn(cards: list[Card | None], decks: int = 8) -> Shoe:
@@ -45,7 +45,7 @@ def test_a_ninth_copy_cannot_be() -> None:
 
 
 def test_card_417_cannot_be_and_left_is_never_negative() -> None:
-    shoe = drawn(list(full_shoe(8)))
+    shoe = drawn(list(DECK * 8))
     assert (shoe.out, shoe.left) == (416, 0)
     assert shoe.excess() == ()
     assert shoe.problem(None) == "card 417 from a shoe of 416 cards"
@@ -81,7 +81,7 @@ def test_honest_shoes_hardly_ever_look_unshuffled() -> None:
     rng = random.Random(7)
     alarms = 0
     for _ in range(60):
-        cards: list[Card | None] = list(full_shoe(8))
+        cards: list[Card | None] = list(DECK * 8)
         rng.shuffle(cards)
         shoe = Shoe(1, 8)
         for card in cards:

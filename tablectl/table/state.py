@@ -139,13 +139,13 @@ class State:
     @property
     def the_shoe(self) -> Shoe:
         """The shoe in play, where there must be one."""
-        assert self.shoe is not None, "an event of a shoe needs one"
+        assert self.shoe is not None, "there is no shoe in play"
         return self.shoe
 
     @property
     def the_round(self) -> Round:
         """The round in play, where there must be one."""
-        assert self.round is not None, "an event of a round needs one"
+        assert self.round is not None, "there is no round in play"
         return self.round
 
     @property

@@ -62,20 +62,17 @@ class Turn:
     @property
     def shoe(self) -> Shoe:
         """The shoe in play; only for handlers of phases that have one."""
-        assert self.state.shoe is not None
-        return self.state.shoe
+        return self.state.the_shoe
 
     @property
     def round(self) -> Round:
         """The round in play; only for handlers of phases that have one."""
-        assert self.state.round is not None
-        return self.state.round
+        return self.state.the_round
 
     @property
     def rules(self) -> HouseRules:
         """The rules of the shoe in play."""
-        assert self.state.rules is not None
-        return self.state.rules
+        return self.state.the_rules
 
     @property
     def in_round(self) -> bool:
