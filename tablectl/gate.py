@@ -62,9 +62,8 @@ class Gate:
         if not asked.person or pin is None:
             raise self._refuse(asked, NotLetIn("only a pit boss does this: give a name and PIN"))
         counts_as = self._counts_as(asked.person, asked.uid)
-        async with self._lines[
-            self._known(asked.person)
-        ]:  # else a burst of guesses were all tried before the first counts
+        # One at a time: else a burst of guesses would all be tried before the first one counts.
+        async with self._lines[self._known(asked.person)]:
             self._check_wait(asked, counts_as)
             moment = self._clock()
             good = await asyncio.to_thread(self._pit_bosses.verify, asked.person, pin)
