@@ -117,11 +117,14 @@ class Dealing:
     ``confirm = "default"`` becomes ``shoe`` with a shoe that has a result button, else ``automatic``.
     ``unread_seconds``: how long a wanted re-scan may take before the table is held.
     ``verdict_seconds``: how long the shoe's own verdict may take before the dealer is reminded.
+    ``overdraw``: what becomes of a card in excess of a hand: burned, the next round's first, or the
+    round is void.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
     confirm: Literal["default", "automatic", "dealer", "shoe"] = "default"
     deal: Literal["face-up", "face-down"] = "face-up"
+    overdraw: Literal["burn", "next", "void"] = "burn"
     unread_seconds: float = 30.0
     verdict_seconds: float = 15.0
 

@@ -31,6 +31,9 @@ class CommandRecorded(Event):
     accepted: bool
     answer: str
     reason: str | None = None
+    saw_round: str | None = None
+    saw_version: int | None = None
+    """What its sender saw: the round, the state's version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,110 @@ class ScanUnread(Event):
     PUBLIC = False
     label: str
     hold_boot: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardDropped(Event):
+    """The newest card kept with a hold was one card read twice: the repeat is not counted any more."""
+
+    TYPE = "card.dropped"
+    PUBLIC = False
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardsReserved(Event):
+    """The cards kept are the first ones of the next hand."""
+
+    TYPE = "cards.reserved"
+    PUBLIC = False
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptNamed(Event):
+    """The ``place``-th kept card (from 1) was not read, or read wrong: this is its face."""
+
+    TYPE = "kept.named"
+    PUBLIC = False
+    place: int
+    before: str | None
+    card: str
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptMoved(Event):
+    """The ``place``-th kept card (from 1) came as the ``to``-th."""
+
+    TYPE = "kept.moved"
+    PUBLIC = False
+    place: int
+    to: int
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescanBegan(Event):
+    """Cards that lie on the table are scanned again: ``what`` is ``hand`` or a position."""
+
+    TYPE = "rescan.began"
+    PUBLIC = False
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardRescanned(Event):
+    """A card on the table was scanned again; it is not counted."""
+
+    TYPE = "card.rescanned"
+    PUBLIC = False
+    card: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescanEnded(Event):
+    """``taken``: whether the hand was set right by it."""
+
+    TYPE = "rescan.ended"
+    PUBLIC = False
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSwapped(Event):
+    """Another device reads the same cards from here on: its start signal and its numbers are its own."""
+
+    TYPE = "device.swapped"
+    PUBLIC = False
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountBegan(Event):
+    """The whole set is counted by the scanner (``decks`` of it)."""
+
+    TYPE = "count.began"
+    PUBLIC = False
+    decks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardCounted(Event):
+    """One card of that count; None: it could not be read, or is no card of this table."""
+
+    TYPE = "card.counted"
+    PUBLIC = False
+    card: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountEnded(Event):
+    """The count was given up; an attested one ends with ``inspection.recorded``."""
+
+    TYPE = "count.ended"
+    PUBLIC = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,12 +37,23 @@ class DealerChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionRecorded(Event):
+    """The set was counted, ``method`` by-hand or scan. Cards by name; ``foreign`` in the finder's words.
+
+    ``counted``: how many passed the scanner, when counted by it.
+    """
+
     TYPE = "inspection.recorded"
     method: str
     attested_by: tuple[str, ...]
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     note: str | None = None
+    foreign: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    counted: int | None = None
+    complete: bool = private(True)
+    """Whether the set may be played: what was missing or damaged is replaced."""
 
 
 # --- public: shoe ------------------------------------------------------------------------------------
@@ -57,6 +68,8 @@ class ShoeStarted(Event):
     rules: dict[str, Any]
     rules_hash: str
     note: str | None = None
+    adopted: dict[str, Any] | None = None
+    """A shoe taken over from another controller in mid-shoe: ``out``, ``rounds``, ``last_hand``."""
     carry: dict[str, Any] | None = private()
     """The table just before, where a replay may begin (:mod:`tablectl.table.checkpoint`)."""
 
@@ -76,7 +89,11 @@ class CardBurned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShoeEnded(Event):
-    """``dealt``: cards dealt to hands or kept out of them; ``burned``: the burn faces, now told."""
+    """``dealt``: cards dealt to hands or kept out of them; ``burned``: the burn faces, now told.
+
+    ``left``: cards not drawn. ``missing``: by name what is neither drawn nor in the shoe, where that
+    can be known. ``integrity``: it ended with cards that cannot be right.
+    """
 
     TYPE = "shoe.ended"
     reason: str
@@ -86,6 +103,10 @@ class ShoeEnded(Event):
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     approved_by: str | None = None
+    left: int | None = None
+    integrity: bool | None = None
+    withdrawn: bool = private(False)
+    """``shoe new`` was taken back before a card was drawn: the table stands where it stood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +122,7 @@ class CutCardDrawn(Event):
 class CutCardWithdrawn(Event):
     TYPE = "cut_card.withdrawn"
     approved_by: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +179,12 @@ class CardDealt(Event):
     next: str | None = None
     face: str | None = private()
     kept: bool = private(False)
+    reserved: bool = private(False)
+    """It was drawn in excess of an earlier hand and reserved for this one; counted then."""
     in_step: bool = private(False)
     """Whether the shoe's own label for it may be believed from here on."""
+    approved_by: str | None = private()
+    """For ``source = manual``: who entered it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +197,23 @@ class HandTurned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandCorrected(Event):
+    """The cards of the round in play were set right, and dealt anew by order under the rule.
+
+    ``before``, ``after``: position → card, the whole hand; ``?`` and no ``next`` while it lies face
+    down. What no longer belongs to the hand is ``kept`` (``?``: not read) and counted as before.
+    """
+
     TYPE = "hand.corrected"
     before: dict[str, str]
     after: dict[str, str]
     reason: str
     approved_by: str
-    next: str
+    next: str | None = None
+    how: str = private("")
+    """The command: correct, insert, move, rescan or drop."""
+    player: tuple[str, ...] = private(())
+    banker: tuple[str, ...] = private(())
+    kept: tuple[str, ...] = private(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,17 +253,23 @@ class RoundResulted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundVoided(Event):
-    """``cards`` that were never turned are told as ``?``."""
+    """``cards`` that were never turned are told as ``?``.
+
+    ``earlier``: the round was settled before and is not the one in play.
+    """
 
     TYPE = "round.voided"
     reason: str
     cards: dict[str, str]
     approved_by: str
     faces: dict[str, str] | None = private()
+    earlier: bool = private(False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundAmended(Event):
+    """A settled round's result was wrong: ``before`` and ``after`` have the full shape of a result."""
+
     TYPE = "round.amended"
     before: dict[str, Any]
     after: dict[str, Any]
@@ -246,6 +289,8 @@ class TableHeld(Event):
     codes: tuple[str, ...]
     message: str
     code: str = private("")
+    saw: dict[str, str] | None = private()
+    """What the controller saw: ``label``, and the scan's ``bytes`` where they tell no hidden face."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

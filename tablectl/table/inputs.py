@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tablectl.clock import Instant
-from tablectl.events import Event
+from tablectl.events import Event, RoundResulted
 from tablectl.house import HouseRules
 from tablectl.scanner import (
     Arrived,
@@ -63,24 +63,55 @@ class Kind(StrEnum):
     HOLD = "hold"
     ACK = "ack"
     BURN_DONE = "burn done"
+    RESCAN = "rescan"
     RELEASE = "release"
+    CORRECT = "correct"
+    INSERT = "insert"
+    MOVE = "move"
+    ENTER = "enter"
     VOID = "void"
     BURN = "burn"
     BURN_ERROR = "burn-error"
     HAND_FREE = "hand free"
     SHOE_END = "shoe end"
+    AMEND = "amend"
+    SHOE_ADOPT = "shoe adopt"
+    CUT_UNDO = "cut-card undo"
+    SHOE_UNDO = "shoe new undo"
+    DEVICE_SWAP = "device swap"
 
 
 COMMANDS = frozenset(k for k in Kind if list(Kind).index(k) >= list(Kind).index(Kind.OPEN))
 """The kinds that people type."""
 
 SUPERVISED = frozenset(
-    {Kind.RELEASE, Kind.VOID, Kind.BURN, Kind.BURN_ERROR, Kind.HAND_FREE, Kind.SHOE_END, Kind.INSPECT}
+    {
+        Kind.RELEASE,
+        Kind.CORRECT,
+        Kind.INSERT,
+        Kind.MOVE,
+        Kind.ENTER,
+        Kind.VOID,
+        Kind.AMEND,
+        Kind.BURN,
+        Kind.BURN_ERROR,
+        Kind.HAND_FREE,
+        Kind.SHOE_END,
+        Kind.SHOE_ADOPT,
+        Kind.CUT_UNDO,
+        Kind.SHOE_UNDO,
+        Kind.DEVICE_SWAP,
+        Kind.INSPECT,
+    }
 )
-"""Commands that only an authenticated pit boss gives, with a reason."""
+"""Commands that only an authenticated pit boss gives, with a reason (:mod:`tablectl.table.reasons`)."""
 
-ROUND_CHANGING = frozenset({Kind.BETS_CLOSE, Kind.TURN, Kind.CONFIRM, Kind.RELEASE, Kind.VOID, Kind.SHOE_END})
+ROUND_CHANGING = SUPERVISED | {Kind.BETS_CLOSE, Kind.TURN, Kind.CONFIRM, Kind.RESCAN}
 """Commands that must carry what their sender saw."""
+
+
+LOOKING_BACK = frozenset({Kind.VOID, Kind.AMEND})
+"""Commands that may name a round settled before (``args["round"]``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +123,27 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """A settled round as the journal has it, for the commands that look back.
+
+    ``result``: its last result, amendments included; None when it was void before it had one. ``revision``:
+    of that result; ``voided``: nothing more can become of it. ``rules``: those its shoe was dealt under.
+    """
+
+    shoe: int
+    round: int
+    result: RoundResulted | None
+    revision: int
+    voided: bool
+    rules: HouseRules
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
-    """A command as it reached the controller, its sender already authenticated."""
+    """A command as it reached the controller, its sender already authenticated.
+
+    ``past``: the round that :data:`LOOKING_BACK` commands name, if it was settled before.
+    """
 
     kind: Kind
     at: Instant
@@ -104,6 +154,7 @@ class Command:
     uid: int | None = None
     reason: str | None = None
     expect: Expect = Expect()
+    past: Past | None = None
 
 
 @dataclass(frozen=True, slots=True)
