@@ -6,7 +6,7 @@ when that cannot be (:meth:`Shoe.problem`) or does not look shuffled (:meth:`Sho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -74,6 +74,68 @@ class Shoe:
         order = self.order + number.to_bytes(1, "big")
         return replace(self, drawn=(*self.drawn, card), counts=counts, order=order)
 
+    def untake(self, card: Card | None) -> Shoe:
+        """The shoe without the newest ``card`` drawn from it: one read counted twice.
+
+        Raises :class:`ValueError` when there is none.
+        """
+        at = self._newest(card)
+        counts = self.counts
+        if card is not None:
+            n = card.number
+            counts = (*counts[:n], counts[n] - 1, *counts[n + 1 :])
+        return replace(
+            self,
+            drawn=self.drawn[:at] + self.drawn[at + 1 :],
+            counts=counts,
+            order=self.order[:at] + self.order[at + 1 :],
+        )
+
+    def exchange(self, was: Card | None, card: Card | None) -> Shoe:
+        """The shoe with the newest ``was`` drawn from it known to be ``card``; the number of cards stays.
+
+        Raises :class:`ValueError` when there is none.
+        """
+        at = self._newest(was)
+        counts = list(self.counts)
+        if was is not None:
+            counts[was.number] -= 1
+        if card is not None:
+            counts[card.number] += 1
+        number = _UNKNOWN if card is None else card.number
+        return replace(
+            self,
+            drawn=(*self.drawn[:at], card, *self.drawn[at + 1 :]),
+            counts=tuple(counts),
+            order=self.order[:at] + number.to_bytes(1, "big") + self.order[at + 1 :],
+        )
+
+    def recount(self, before: Sequence[Card | None], after: Sequence[Card | None]) -> Shoe:
+        """The shoe after some of its cards, ``before``, turned out to be ``after``.
+
+        Each physical card keeps its count: only what there is more or less of is taken or untaken.
+        """
+        gone, come = list(before), []
+        for card in after:
+            if card in gone:
+                gone.remove(card)
+            else:
+                come.append(card)
+        shoe = self
+        while gone and come:
+            shoe = shoe.exchange(gone.pop(0), come.pop(0))
+        for card in gone:
+            shoe = shoe.untake(card)
+        for card in come:
+            shoe = shoe.take(card)
+        return shoe
+
+    def _newest(self, card: Card | None) -> int:
+        for at in range(len(self.drawn) - 1, -1, -1):
+            if self.drawn[at] == card:
+                return at
+        raise ValueError(f"{card or 'a card that was not read'} was not drawn from this shoe")
+
     def problem(self, card: Card | None) -> str | None:
         """Why drawing ``card`` next cannot be, in words, or None."""
         if self.out >= self.size:
@@ -102,6 +164,20 @@ class Shoe:
     def excess(self) -> tuple[str, ...]:
         """Faces drawn more often than the shoe holds them, by name."""
         return tuple(str(card) for card in DECK for _ in range(max(0, self.counts[card.number] - self.decks)))
+
+    def unseen(self) -> tuple[str, ...]:
+        """Faces of a full shoe that were not drawn, by name."""
+        return tuple(str(card) for card in DECK for _ in range(max(0, self.decks - self.counts[card.number])))
+
+    @property
+    def unknown(self) -> int:
+        """Cards out whose faces are not known."""
+        return self.out - sum(self.counts)
+
+    @property
+    def sound(self) -> bool:
+        """Whether what was drawn can have been in the shoe."""
+        return self.out <= self.size and not any(count > self.decks for count in self.counts)
 
 
 def _run(order: bytes, length: int, trait: Callable[[int], int]) -> bool:

@@ -36,9 +36,21 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
             "last_hand": shoe.announced,
         },
         "round": state.round and _round_view(state.round, at),
-        "holds": [{"code": hold.code, "message": hold.message} for hold in state.holds],
+        "holds": [
+            {"code": hold.code, "message": hold.message, "saw": dict(hold.saw) or None}
+            for hold in state.holds
+        ],
         "ways": [{"action": way, "text": WAYS[way]} for way in offered(state)] if state.holds else [],
         "kept": ["?"] * len(state.loose),
+        "reserved": len(state.reserved),
+        "rescan": state.rescan and {"what": state.rescan.what, "scanned": len(state.rescan.cards)},
+        "counting": state.counting
+        and {
+            "counted": state.counting.out,
+            "of": state.counting.size,
+            "extra": list(state.counting.excess()),
+        },
+        "settled": {"where": state.settled[0], "what": state.settled[1]} if state.settled[0] else None,
         "dealer": state.dealer,
         "pickup": state.pickup,
         "burns_due": state.burns_due,

@@ -149,15 +149,6 @@ class CardRescanned(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RescanEnded(Event):
-    """``taken``: whether the hand was set right by it."""
-
-    TYPE = "rescan.ended"
-    PUBLIC = False
-    taken: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSwapped(Event):
     """Another device reads the same cards from here on: its start signal and its numbers are its own."""
 

@@ -264,6 +264,8 @@ class RoundVoided(Event):
     approved_by: str
     faces: dict[str, str] | None = private()
     earlier: bool = private(False)
+    uses_kept: bool = private(False)
+    """For an earlier one: the cards kept in excess of it need no place any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,9 @@ from tablectl.cards import Outcome
 from tablectl.events import ShoeStarted
 from tablectl.table.state import Phase, State
 
-_BEGUN_ANEW = frozenset({"rules", "shoe", "round", "holds", "loose"})
+_BEGUN_ANEW = frozenset(
+    {"rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "before_shoe"}
+)
 """Empty between shoes, or set by the shoe's own start."""
 
 _KEPT = tuple(f.name for f in dataclasses.fields(State) if f.name not in _BEGUN_ANEW)
@@ -23,6 +25,7 @@ _KEPT = tuple(f.name for f in dataclasses.fields(State) if f.name not in _BEGUN_
 def take(state: State) -> dict[str, Any]:
     """The state as plain JSON values. Only between shoes, without a hold."""
     assert state.shoe is None and state.round is None and not state.holds and not state.loose
+    assert not state.reserved and state.rescan is None and state.counting is None
     plain: dict[str, Any] = json.loads(json.dumps({name: getattr(state, name) for name in _KEPT}))
     return plain
 
@@ -41,5 +44,13 @@ def before(event: ShoeStarted) -> State | None:
             "last_outcome": None if outcome is None else Outcome(outcome),
             "last_pairs": (player, banker),
             "alerts": tuple((alert, message) for alert, message in kept["alerts"]),
+            **_later(kept),
         }
     )
+
+
+def _later(kept: dict[str, Any]) -> dict[str, Any]:
+    """What shoes of the first release did not carry yet."""
+    where, what = kept.get("settled", ("", ""))
+    revisions = tuple((shoe, number, revision) for shoe, number, revision in kept.get("revisions", ()))
+    return {"settled": (where, what), "revisions": revisions}

@@ -7,13 +7,12 @@ import dataclasses
 from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.odds import hand_result, outcome
-from tablectl.table import checkpoint, words
-from tablectl.table.device import note
+from tablectl.table import words
+from tablectl.table.holds import BY_HAND
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import (
     betting_refusal,
     close_betting,
-    cutting_card,
     hand_complete,
     open_betting,
     publish_result,
@@ -74,68 +73,6 @@ def sign_out(turn: Turn, command: Command) -> None:
     turn.emit(ev.DealerChanged(**turn.where))
 
 
-def shoe_new(turn: Turn, command: Command) -> None:
-    """Start a shoe: the next number, the rules it is dealt under, and its burn cards."""
-    state = turn.state
-    rules = turn.around.rules
-    if state.dealer is None:
-        raise Refused("no dealer is signed in; first: sign-in NAME")
-    if rules.shoe.inspection and not state.shoe_since_open and not state.inspected:
-        raise Refused("the cards are to be inspected before the first shoe; first: shoe inspect --by-hand")
-    if rules.burn.scanned and not state.scanner_up:
-        raise Refused(f"the scanner is not there ({state.scanner_why}); a card drawn now would be lost")
-    if state.count_due:
-        raise Refused("the last shoe's cards could not be right; count them first: shoe inspect --by-hand")
-    number = state.shoes + 1
-    turn.emit(
-        ev.ShoeStarted(
-            shoe=number,
-            decks=rules.shoe.decks,
-            rules=rules.as_dict(),
-            rules_hash=rules.digest,
-            note=command.args.get("note") or None,
-            carry=checkpoint.take(state),
-        )
-    )
-    turn.answer = f"shoe {number}"
-    due = rules.burn.due_after_shuffle
-    if due:
-        first = rules.burn.by == "first-card"
-        turn.emit(ev.BurnsOrdered(shoe=number, count=due, reason="shuffle", first_card=first))
-        turn.answer += "; burn the first card and its value" if first else f"; burn {due}"
-
-
-def burn_done(turn: Turn, command: Command) -> None:
-    """Burn cards that do not pass the scanner, told by the dealer; their faces stay unknown."""
-    count = whole_number(command.args.get("count", ""), 1, 30)
-    state = turn.state
-    due, first_card = state.burns_due, state.burn_first_card
-    if turn.rules.burn.scanned:
-        raise Refused("burn cards pass the scanner at this table; scan them")
-    if count > turn.shoe.left:
-        raise Refused(f"only {turn.shoe.left} cards are left in the shoe")
-    for i in range(1, count + 1):
-        # By the first card's value only the dealer saw how many: what is told is all of them.
-        left = count - i if first_card else max(0, due - i)
-        turn.emit(
-            ev.CardBurned(
-                shoe=turn.shoe.number, reason=state.burn_reason, left=left, shoe_left=turn.shoe.left - 1
-            )
-        )
-    turn.answer = f"{count} burned"
-    if turn.state.burns_due:
-        turn.answer += f", {turn.state.burns_due} still due"
-    elif not first_card and count > due:
-        turn.hold("burn-wrong", f"{due} were due, {count} were burned.")
-
-
-def whole_number(text: str, low: int, high: int) -> int:
-    """A plain number in a range. Raises :class:`Refused`."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 6 and low <= int(text) <= high):
-        raise Refused(f"a number from {low} to {high} is needed, not {text[:20]!r}")
-    return int(text)
-
-
 def bets_open(turn: Turn, command: Command) -> None:
     """Open betting for a new round."""
     why = betting_refusal(turn)
@@ -149,18 +86,6 @@ def bets_close(turn: Turn, command: Command) -> None:
     """Close betting early."""
     close_betting(turn, "command", turn.now.boot)
     turn.answer = f"betting closed, round {turn.state.where}"
-
-
-def cut_card(turn: Turn, command: Command) -> None:
-    """The dealer announces the cutting card; the shoe's own report of it is the same card."""
-    cut = turn.shoe.cut
-    if cut is None:
-        cutting_card(turn, "dealer")
-        last = turn.shoe.last_round
-        turn.answer = f"cutting card noted; the last hand is round {turn.shoe.number}/{last}"
-    else:
-        note(turn, "cut-card by command", "the cutting card, already noted")
-        turn.answer = "the cutting card is noted already"
 
 
 def turn_cards(turn: Turn, command: Command) -> None:
@@ -204,13 +129,17 @@ def confirm(turn: Turn, command: Command) -> None:
 
 
 def hold(turn: Turn, command: Command) -> None:
-    """Anyone signed in may put the table on hold."""
-    text = command.args.get("text", "")
+    """Anyone signed in may put the table on hold, for what only a person sees."""
+    text, code = command.args.get("text", ""), command.args.get("because") or "called"
     if turn.state.dealer is None and not command.supervisor:
         raise Refused("nobody is signed in; first: sign-in NAME")
-    if any(h.code == "called" for h in turn.state.holds):
-        raise Refused("the table is on hold by call already")
-    turn.hold("called", text)
+    if code not in BY_HAND:
+        raise Refused(f"a table is put on hold for {', '.join(BY_HAND)}, not {code[:20]!r}")
+    if code != "called" and not turn.on_table:
+        raise Refused(f"no hand lies on the table, so it is not {code}; hold it without --because")
+    if any(h.code == code for h in turn.state.holds):
+        raise Refused(f"the table is on hold {'by call' if code == 'called' else 'for ' + code} already")
+    turn.hold(code, text)
     turn.answer = "on hold"
 
 
@@ -221,6 +150,10 @@ def acknowledge(turn: Turn, command: Command) -> None:
     if name not in open_:
         raise Refused(f"there is no alert {name!r}; open: {', '.join(open_) or 'none'}")
     # A name counts only with its PIN; else it is whoever works the table.
-    who = (command.person if command.supervisor else None) or turn.state.dealer or "the console"
+    who = (command.person if command.supervisor else None) or turn.state.dealer
+    if who is None:
+        raise Refused(
+            "nobody is signed in who could have seen it; first: sign-in NAME, or a pit boss: --as NAME"
+        )
     turn.emit(ev.AlertAcknowledged(alert=name, acknowledged_by=who, **turn.where))
     turn.answer = f"{name} acknowledged"

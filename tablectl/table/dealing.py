@@ -31,7 +31,13 @@ def _face(card: Card | None) -> str | None:
 def keep(turn: Turn, scan: Scan, code: str, what: str = "") -> None:
     """Count the card out, keep it with the hold ``code``, and hold the table."""
     turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
-    turn.hold(code, what)
+    turn.hold(code, what, seen(scan))
+
+
+def seen(scan: Scan) -> dict[str, str]:
+    """What a hold may tell of its scan: the bytes only of a card that has no face (it may be burned)."""
+    told = {"label": scan.label.value or "none"}
+    return told if scan.card is not None else told | {"bytes": scan.raw[:64].hex(" ")}
 
 
 def _impossible(turn: Turn, scan: Scan) -> bool:
@@ -46,9 +52,20 @@ def _impossible(turn: Turn, scan: Scan) -> bool:
 def card_handled(turn: Turn, given: Arrived) -> None:
     """No shoe is in play: the card is being handled; an error beep, no hold."""
     scan = _scan(given)
+    if turn.state.counting is not None:
+        _count(turn, scan)
+        return
     why = f"handling: {turn.state.phase.value}"
     turn.emit(ev.ScanPassed(why=why, card=_face(scan.card), label=scan.label.value))
     turn.signal("reject")
+
+
+def _count(turn: Turn, scan: Scan) -> None:
+    """The set is being counted: every card passes the scanner once."""
+    turn.emit(ev.CardCounted(card=_face(scan.card)))
+    turn.signal("reject" if scan.card is None else "accept")
+    if scan.card is None:
+        turn.say("That card could not be read: scan it again; if it never can, it is foreign or damaged")
 
 
 def card_kept(turn: Turn, given: Arrived) -> None:
@@ -57,12 +74,27 @@ def card_kept(turn: Turn, given: Arrived) -> None:
     A card that is being scanned again, and again cannot be read, is still the same one.
     """
     scan = _scan(given)
+    rescan = turn.state.rescan
+    if rescan is not None and not rescan.full:
+        _rescanned(turn, scan)
+        return
     if scan.card is None and turn.state.unread:
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
     elif not _impossible(turn, scan):
         code = turn.state.holds[0].code
         turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
     turn.signal("reject")
+
+
+def _rescanned(turn: Turn, scan: Scan) -> None:
+    """A card that lies on the table passes the scanner again: it is not counted."""
+    if scan.card is None:
+        turn.emit(ev.ScanPassed(why="re-scan: not read", label=scan.label.value, **turn.where))
+        turn.signal("reject")
+        turn.say(words.RESCAN)
+        return
+    turn.emit(ev.CardRescanned(card=str(scan.card), label=scan.label.value, **turn.where))
+    turn.signal("accept")
 
 
 def card_not_due(turn: Turn, given: Arrived) -> None:
@@ -157,7 +189,7 @@ def card_unread(turn: Turn, given: Arrived) -> None:
         return
     if turn.state.unread:
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
-        turn.hold("card-unreadable", "It was tried twice.")
+        turn.hold("card-unreadable", "It was tried twice.", seen(scan))
         return
     wait = int(turn.rules.dealing.unread_seconds * SECOND)
     turn.emit(ev.ScanUnread(label=scan.label.value, hold_boot=turn.now.boot + wait, **turn.where))
@@ -183,7 +215,7 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:
         source = "rescan" if turn.state.unread else "scanner"
-        lay(turn, scan.card, in_step=in_step, kept=False, source=source)
+        lay(turn, scan.card, in_step=in_step, source=source)
         turn.signal("accept")
         if turn.state.phase is Phase.COMPLETE:
             hand_complete(turn)
@@ -200,7 +232,27 @@ def _in_step(turn: Turn, label: Label, due: Position) -> bool:
     return turn.state.standby and label is Label.P1
 
 
-def lay(turn: Turn, card: Card, *, in_step: bool, kept: bool, source: str = "scanner") -> None:
+def deal_reserved(turn: Turn) -> None:
+    """Betting is closed: cards that were reserved for this hand are its first ones."""
+    state = turn.state
+    if not state.reserved or state.phase is not Phase.NO_MORE_BETS:
+        return
+    while turn.state.reserved and turn.round.due is not None and not turn.round.to_be_turned:
+        lay(turn, turn.state.reserved[0], in_step=False, reserved=True)
+    if turn.state.phase is Phase.COMPLETE:
+        hand_complete(turn)
+
+
+def lay(
+    turn: Turn,
+    card: Card,
+    *,
+    in_step: bool,
+    kept: bool = False,
+    reserved: bool = False,
+    source: str = "scanner",
+    approved_by: str | None = None,
+) -> None:
     """Give ``card`` the position that is due, and say what comes next."""
     r = turn.round
     due = r.due
@@ -218,7 +270,9 @@ def lay(turn: Turn, card: Card, *, in_step: bool, kept: bool, source: str = "sca
             next=after if open_ else None,
             face=None if open_ else str(card),
             kept=kept,
+            reserved=reserved,
             in_step=in_step,
+            approved_by=approved_by,
             **turn.where,
         )
     )

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
-from tablectl.table import dealer, dealing, device, pit_boss
+from tablectl.table import corrections, dealer, dealing, device, pit_boss, settled, shoes
+from tablectl.table import reasons as why_codes
 from tablectl.table.holds import offered
 from tablectl.table.inputs import (
     COMMANDS,
@@ -61,6 +62,7 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
 
 def _afterwards(turn: Turn) -> None:
     """What is so whoever took the last card: the share is reached, or a card is due and none is left."""
+    dealing.deal_reserved(turn)
     share_reached(turn)
     state = turn.state
     if (
@@ -80,6 +82,7 @@ def _pass_deadlines(turn: Turn, until: int) -> None:
     """Decide every deadline at or before ``until``. A loop, for one may lead to the next."""
     while (due := next_deadline(turn.state)) is not None and due <= until:
         _deadline(turn, due, until)
+        dealing.deal_reserved(turn)
 
 
 def _deadline(turn: Turn, due: int, until: int) -> None:
@@ -121,12 +124,26 @@ def _open_by_itself(turn: Turn) -> None:
 # --- commands ----------------------------------------------------------------------------------------
 
 
+_AS_OFFERED = {
+    Kind.CORRECT: "correct",
+    Kind.INSERT: "insert",
+    Kind.MOVE: "move",
+    Kind.ENTER: "enter",
+    Kind.RESCAN: "rescan hand",
+    Kind.BURN_DONE: "burn done",
+}
+"""Commands that under a hold are lawful only where they are a way out of it."""
+
+
 def _command(turn: Turn, command: Command) -> bool:
     """Carry a command out, or refuse it with nothing changed; recorded either way."""
     try:
         _check_sender(turn, command)
         move = move_for(turn.state.phase, command.kind, held=turn.state.held)
         if move is None:
+            raise Refused(_default_refusal(turn, command))
+        way = _AS_OFFERED.get(command.kind)
+        if turn.state.held and way is not None and way not in offered(turn.state):
             raise Refused(_default_refusal(turn, command))
         HANDLERS[move.handler](turn, command)
         _afterwards(turn)
@@ -145,6 +162,8 @@ def _command(turn: Turn, command: Command) -> bool:
             accepted=not refused,
             answer=turn.answer,
             reason=command.reason,
+            saw_round=command.expect.round,
+            saw_version=command.expect.version,
             **turn.where,
         )
     )
@@ -156,8 +175,8 @@ def _default_refusal(turn: Turn, command: Command) -> str:
         holds = " ".join(h.message for h in turn.state.holds)
         ways = pit_boss.ways_out(offered(turn.state))
         return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
-    if command.kind is Kind.RELEASE:
-        return "the table is not on hold"
+    if command.kind in (Kind.RELEASE, Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
+        return "the table is not on hold; first: hold"
     phase, r = turn.state.phase, turn.state.round
     if phase is Phase.COMPLETE and r is not None and r.to_be_turned:
         phase = Phase.DEALING  # that the hand is complete would tell what lies there
@@ -172,14 +191,24 @@ def _check_sender(turn: Turn, command: Command) -> None:
         if not command.supervisor or not command.person:
             raise Refused("only a pit boss does this; give a name and PIN")
         if not (command.reason or "").strip():
-            raise Refused("a reason is needed: --reason TEXT")
+            raise Refused("a reason is needed: --reason CODE, or CODE: words")
+        if wrong := why_codes.problem(command.reason or ""):
+            raise Refused(wrong)
     saw, state = command.expect, turn.state
     if saw.round is not None and saw.round != state.where:
-        raise Refused(f"it was meant for round {saw.round}, now it is {state.where}; look again")
+        raise Refused(f"it was meant for round {saw.round}, now it is {state.where}{_so(state)}; look again")
     if saw.version is not None and saw.version != state.version:
-        raise Refused(f"the table has changed since (state {saw.version}, now {state.version}); look again")
+        now = f"state {saw.version}, now {state.version}{_so(state)}"
+        raise Refused(f"the table has changed since ({now}); look again")
     if command.kind in ROUND_CHANGING and saw.round is None and saw.version is None:
         raise Refused("it does not say what its sender saw: --round SHOE/ROUND or --state VERSION")
+
+
+def _so(state: State) -> str:
+    """What is already so, for whoever comes a moment too late."""
+    held = f"; on hold: {', '.join(hold.code for hold in state.holds)}" if state.held else ""
+    where, what = state.settled
+    return held + (f"; round {where} is {what}" if where else "")
 
 
 # --- the process ----------------------------------------------------------------------------------------
@@ -258,18 +287,30 @@ HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
                 "close_table",
                 "sign_in",
                 "sign_out",
-                "shoe_new",
-                "burn_done",
                 "bets_open",
                 "bets_close",
-                "cut_card",
                 "turn_cards",
                 "confirm",
                 "hold",
                 "acknowledge",
             ),
         ),
-        (pit_boss, ("release", "void", "burn", "burn_error", "hand_free", "shoe_end", "inspect")),
+        (
+            shoes,
+            (
+                "shoe_new",
+                "shoe_adopt",
+                "shoe_undo",
+                "shoe_end",
+                "burn_done",
+                "cut_card",
+                "cut_undo",
+                "inspect",
+            ),
+        ),
+        (corrections, ("correct", "insert", "move", "enter", "rescan")),
+        (settled, ("amend",)),
+        (pit_boss, ("release", "void", "burn", "burn_error", "hand_free", "device_swap")),
     )
     for name in names
 } | {

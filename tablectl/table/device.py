@@ -71,7 +71,8 @@ def verdict(turn: Turn, given: Arrived) -> None:
     note(turn, "verdict", text)
     if (said.outcome, said.player_pair, said.banker_pair) != ours:
         mine = ours[0].value + _pairs(player.pair, banker.pair)
-        turn.hold("shoe-disagrees", f"The shoe says {text}, the cards say {mine}.")
+        saw = {"label": text, "bytes": said.raw[:64].hex(" ")}
+        turn.hold("shoe-disagrees", f"The shoe says {text}, the cards say {mine}.", saw)
     elif turn.rules.dealing.confirm == "shoe":
         publish_result(turn, "shoe")
 
@@ -124,7 +125,10 @@ def standby(turn: Turn, given: Arrived) -> None:
 
 def shoe_restarted(turn: Turn, given: Arrived) -> None:
     """The start signal never starts a shoe: an alert between rounds, a hold in a round."""
+    expected = turn.state.swapped
     note(turn, "started", "start of communication", ends_step=True)
+    if expected:
+        return  # the device that was put in place of the dead one
     if turn.in_round:
         turn.hold("shoe-restarted")
     else:
@@ -142,7 +146,7 @@ def shoe_error(turn: Turn, given: Arrived) -> None:
         if turn.in_round or turn.state.last_scan == "result":
             turn.hold("overdraw", "The shoe says so.")
     elif turn.in_round or turn.state.phase is Phase.BURNING:
-        turn.hold("shoe-error", said.text)
+        turn.hold("shoe-error", said.text, {"label": "error", "bytes": said.raw[:64].hex(" ")})
     else:
         turn.alert("shoe-error", f"The shoe reports an error: {said.text}")
 
@@ -208,8 +212,7 @@ def scanner_lost(turn: Turn, given: ScannerLost) -> None:
     turn.emit(ev.ScannerLost(reason=given.reason, **turn.where))
     if turn.in_round or turn.state.phase is Phase.BURNING:
         turn.hold("device-lost", given.reason)
-    else:
-        turn.say(f"The scanner is lost: {given.reason}")
+    turn.alert("scanner-lost", f"The scanner is lost: {given.reason}")
 
 
 def scanner_restored(turn: Turn, given: ScannerRestored) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tablectl import events as ev
+from tablectl.cards import Card
 from tablectl.frozen import replace
 from tablectl.house import HouseRules
-from tablectl.shoe import Cut
+from tablectl.shoe import Cut, Shoe
 from tablectl.table.evolve_round import OF_ROUND
 from tablectl.table.evolve_shoe import OF_SHOE
 from tablectl.table.state import Hold, Phase, State
@@ -30,6 +31,8 @@ def evolve(state: State, event: ev.Event) -> State:
 def _matters(old: State, new: State) -> bool:
     """Whether phase, holds or cards changed, so that a command must have seen it."""
     if old.phase is not new.phase or old.holds is not new.holds or old.loose is not new.loose:
+        return True
+    if old.rescan is not new.rescan or old.reserved is not new.reserved or old.revisions is not new.revisions:
         return True
     if old.shoe is not new.shoe and (
         old.shoe is None or new.shoe is None or old.shoe.drawn is not new.shoe.drawn
@@ -81,15 +84,30 @@ def _dealer_changed(state: State, event: ev.DealerChanged) -> State:
     )
 
 
-def _inspection_recorded(state: State, _: ev.InspectionRecorded) -> State:
-    return replace(state, inspected=True, count_due=False)
+def _inspection_recorded(state: State, event: ev.InspectionRecorded) -> State:
+    done = event.complete
+    return replace(state, inspected=done, count_due=state.count_due and not done, counting=None)
+
+
+def _count_began(state: State, event: ev.CountBegan) -> State:
+    return replace(state, counting=Shoe(0, event.decks))
+
+
+def _card_counted(state: State, event: ev.CardCounted) -> State:
+    if event.card is None or state.counting is None:
+        return state
+    return replace(state, counting=state.counting.take(Card.parse(event.card)))
+
+
+def _count_ended(state: State, _: ev.CountEnded) -> State:
+    return replace(state, counting=None)
 
 
 def _table_held(state: State, event: ev.TableHeld) -> State:
     r = state.round
     return replace(
         state,
-        holds=(*state.holds, Hold(event.code, event.message)),
+        holds=(*state.holds, Hold(event.code, event.message, tuple((event.saw or {}).items()))),
         round=r and replace(r, in_step=False, remind_deadline=None),
         step_lost=state.step_lost or r is not None,
         auto_open=None,
@@ -99,7 +117,8 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
 
 def _table_released(state: State, event: ev.TableReleased) -> State:
     holds = tuple(h for h in state.holds if h.code not in event.codes)
-    return replace(state, holds=holds, unread_deadline=event.unread_boot)
+    rescan = None if "rescan" in event.codes else state.rescan
+    return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan)
 
 
 def _scanner_lost(state: State, event: ev.ScannerLost) -> State:
@@ -118,6 +137,17 @@ def _scanner_restored(state: State, _: ev.ScannerRestored) -> State:
     return replace(state, scanner_up=True, scanner_why="")
 
 
+def _device_swapped(state: State, _: ev.DeviceSwapped) -> State:
+    r = state.round
+    return replace(
+        state,
+        swapped=True,
+        step_lost=state.step_lost or r is not None,
+        standby=False,
+        round=r and replace(r, in_step=False),
+    )
+
+
 def _alert_raised(state: State, event: ev.AlertRaised) -> State:
     return replace(state, alerts=(*state.alerts, (event.alert, event.message)))
 
@@ -133,6 +163,8 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
     match event.kind:
         case "standby":
             return replace(state, standby=True)
+        case "started":
+            return replace(state, swapped=False)
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:
             cut = Cut(state.shoe.cut.out, True, state.shoe.cut.by_command)
             return replace(state, shoe=replace(state.shoe, cut=cut))
@@ -156,8 +188,12 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         ev.AlertRaised: _alert_raised,
         ev.AlertAcknowledged: _alert_acknowledged,
         ev.DeviceNoted: _device_noted,
-        # Corrections, amendments and parking come with their own issue: a journal that holds one was
-        # written by a later release, and is refused rather than misread.
+        ev.DeviceSwapped: _device_swapped,
+        ev.CountBegan: _count_began,
+        ev.CardCounted: _card_counted,
+        ev.CountEnded: _count_ended,
+        # Parking comes with its own issue: a journal that holds it was written by a later release, and is
+        # refused rather than misread.
         ev.CommandRecorded: _same,
         ev.PinAttempted: _same,
         ev.ScanPassed: _same,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from tablectl import events as ev
-from tablectl.cards import Card, Side
+from tablectl.cards import Card, Position, Side
 from tablectl.clock import SECOND
 from tablectl.frozen import replace
-from tablectl.table.state import Phase, Round, State
+from tablectl.shoe import Shoe
+from tablectl.table.state import Loose, Phase, Rescan, Round, State
+
+UNREAD = "?"
+"""How an event names a kept card that could not be read."""
 
 
 def _begin_round(state: State, new: Round, phase: Phase) -> State:
@@ -65,13 +69,47 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
         state,
         phase=Phase.DEALING if r.due else Phase.COMPLETE,
         round=r,
-        shoe=state.the_shoe if event.kept else state.the_shoe.take(card),
+        shoe=state.the_shoe if event.kept or event.reserved else state.the_shoe.take(card),
         loose=state.loose[1:] if event.kept else state.loose,
+        reserved=state.reserved[1:] if event.reserved else state.reserved,
         step_lost=not event.in_step,
         standby=False,
         unread=0,
         unread_deadline=None,
     )
+
+
+def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
+    before = state.the_round
+    player, banker = (tuple(map(Card.parse, hand)) for hand in (event.player, event.banker))
+    kept = tuple(None if face == UNREAD else Card.parse(face) for face in event.kept)
+    old = tuple(loose.card for loose in state.loose)
+    more = len(kept) - len(old)
+    # What was kept before keeps its label; what the rule took out of the hand has none.
+    same = more >= 0 and kept[more:] == old
+    new = kept[:more] if same else kept
+    loose = (*(Loose(card, "", "overdraw") for card in new), *(state.loose if same else ()))
+    r = replace(before, player=player, banker=banker, in_step=False, remind_deadline=None)
+    dealing = Phase.DEALING if player else Phase.NO_MORE_BETS
+    return replace(
+        state,
+        phase=dealing if r.due else Phase.COMPLETE,
+        round=r,
+        shoe=state.the_shoe.recount((*before.dealt, *old), (*r.dealt, *kept)),
+        loose=loose,
+        step_lost=True,
+        unread=0 if event.how == "rescan" else state.unread,
+    )
+
+
+def _rescan_began(state: State, event: ev.RescanBegan) -> State:
+    return replace(state, rescan=Rescan(event.what))
+
+
+def _card_rescanned(state: State, event: ev.CardRescanned) -> State:
+    assert state.rescan is not None
+    cards = (*state.rescan.cards, Card.parse(event.card))
+    return replace(state, rescan=Rescan(state.rescan.what, cards))
 
 
 def _hand_turned(state: State, _: ev.HandTurned) -> State:
@@ -97,19 +135,72 @@ def _round_resulted(state: State, event: ev.RoundResulted) -> State:
         auto_open=event.auto_open_boot,
         last_outcome=event.outcome if state.the_round.in_step else None,
         last_pairs=(event.player.pair, event.banker.pair),
+        settled=(state.where, f"{event.outcome.value}, confirmed by {event.confirmed_by}"),
     )
 
 
-def _round_voided(state: State, _: ev.RoundVoided) -> State:
+def _round_voided(state: State, event: ev.RoundVoided) -> State:
+    text = f"void, approved by {event.approved_by}"
+    if event.earlier:
+        state = _revised(state, event, 0, text)
+        return replace(state, loose=()) if event.uses_kept else state
     return replace(
         state,
         phase=Phase.IDLE,
         round=None,
         loose=(),
+        rescan=None,
         last_scan="",
         last_outcome=None,
         unread=0,
         unread_deadline=None,
+        settled=(state.where, text),
+    )
+
+
+def _revised(state: State, event: ev.Event, revision: int, text: str) -> State:
+    """A round settled before has become something else."""
+    assert event.shoe is not None and event.round is not None
+    others = tuple(known for known in state.revisions if known[:2] != (event.shoe, event.round))
+    state = replace(state, revisions=(*others, (event.shoe, event.round, revision)))
+    where = f"{event.shoe}/{event.round}"
+    if state.settled[0] != where:
+        return state
+    # The shoe is not asked any more whether it agrees with that result.
+    return replace(state, settled=(where, text), last_outcome=None)
+
+
+def _round_amended(state: State, event: ev.RoundAmended) -> State:
+    text = f"amended to {event.after['outcome']}, approved by {event.approved_by}"
+    state = _revised(state, event, event.revision, text)
+    if state.shoe is None or state.shoe.number != event.shoe:
+        return state
+    before, after = cards_told(event.before), cards_told(event.after)
+    return replace(state, shoe=amended_shoe(state.shoe, before, after))
+
+
+def cards_told(result: Mapping[str, Any]) -> dict[Position, Card]:
+    """The cards of a result in its published shape, by position, in deal order."""
+    laid = Round(0, player=_hand(result, Side.PLAYER), banker=_hand(result, Side.BANKER))
+    return laid.cards
+
+
+def _hand(result: Mapping[str, Any], side: Side) -> tuple[Card, ...]:
+    return tuple(map(Card.parse, result[side.value]["cards"]))
+
+
+def amended_shoe(shoe: Shoe, before: Mapping[Position, Card], after: Mapping[Position, Card]) -> Shoe:
+    """The shoe after a settled hand, ``before``, turned out to be ``after``.
+
+    A card that is no longer of the hand was drawn all the same; one that is new to it was not counted.
+    """
+    stays = [position for position in before if position in after]
+    return shoe.recount(
+        [before[position] for position in stays],
+        [
+            *(after[position] for position in stays),
+            *(card for position, card in after.items() if position not in before),
+        ],
     )
 
 
@@ -124,6 +215,10 @@ OF_ROUND: dict[type[ev.Event], Callable[[State, Any], State]] = {
     ev.FreeHandOrdered: _hand_freed,
     ev.CardDealt: _card_dealt,
     ev.HandTurned: _hand_turned,
+    ev.HandCorrected: _hand_corrected,
+    ev.RescanBegan: _rescan_began,
+    ev.CardRescanned: _card_rescanned,
+    ev.RoundAmended: _round_amended,
     ev.AnnouncementAwaited: _announcement_awaited,
     ev.Reminded: _reminded,
     ev.RoundResulted: _round_resulted,

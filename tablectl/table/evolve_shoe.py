@@ -19,12 +19,26 @@ def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
         state,
         phase=Phase.IDLE,
         rules=HouseRules.from_dict(event.rules),
-        shoe=Shoe(event.shoe, event.decks),
+        shoe=_adopted(event) if event.adopted else Shoe(event.shoe, event.decks),
         shoes=event.shoe,
+        before_shoe=(state.phase.value, state.inspected, state.shoe_since_open),
         inspected=False,
         shoe_since_open=True,
         last_scan="",
         last_outcome=None,
+    )
+
+
+def _adopted(event: ev.ShoeStarted) -> Shoe:
+    """A shoe in play on another controller before: its cards out are known by number only."""
+    told = event.adopted or {}
+    out, rounds = int(told["out"]), int(told["rounds"])
+    last = rounds + 1 if told.get("last_hand") else None
+    return replace(
+        Shoe(event.shoe or 0, event.decks, drawn=(None,) * out, order=b"\xff" * out),
+        rounds=rounds,
+        last_round=last,
+        cut=Cut(out, by_scanner=False, by_command=True) if last else None,
     )
 
 
@@ -62,15 +76,23 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
     return _after_burn(replace(state, shoe=shoe, loose=loose), event.left)
 
 
-def _shoe_ended(state: State, _: ev.ShoeEnded) -> State:
+def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
     codes = {hold.code for hold in state.holds}
     unaccounted = "integrity" in codes or ("shoe-empty" in codes and state.the_shoe.left > 0)
+    if event.withdrawn and state.before_shoe is not None:
+        phase, inspected, since_open = state.before_shoe
+        state = replace(state, inspected=inspected, shoe_since_open=since_open)
+    else:
+        phase = Phase.SHUFFLE_DUE
     return replace(
         state,
-        phase=Phase.SHUFFLE_DUE,
+        phase=Phase(phase),
         shoe=None,
         round=None,
         loose=(),
+        reserved=(),
+        rescan=None,
+        before_shoe=None,
         count_due=state.count_due or unaccounted,
         burns_due=0,
         burn_first_card=False,
@@ -110,6 +132,29 @@ def _scan_kept(state: State, event: ev.ScanKept) -> State:
     )
 
 
+def _card_dropped(state: State, _: ev.CardDropped) -> State:
+    shoe = state.the_shoe.untake(state.loose[-1].card)
+    return replace(state, shoe=shoe, loose=state.loose[:-1])
+
+
+def _kept_named(state: State, event: ev.KeptNamed) -> State:
+    card, at = Card.parse(event.card), event.place - 1
+    was = state.loose[at]
+    loose = (*state.loose[:at], Loose(card, was.label, was.code), *state.loose[at + 1 :])
+    return replace(state, shoe=state.the_shoe.exchange(was.card, card), loose=loose)
+
+
+def _kept_moved(state: State, event: ev.KeptMoved) -> State:
+    loose = list(state.loose)
+    loose.insert(event.to - 1, loose.pop(event.place - 1))
+    return replace(state, loose=tuple(loose))
+
+
+def _cards_reserved(state: State, _: ev.CardsReserved) -> State:
+    cards = tuple(kept.card for kept in state.loose if kept.card is not None)
+    return replace(state, reserved=(*state.reserved, *cards), loose=())
+
+
 OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {
     ev.ShoeStarted: _shoe_started,
     ev.BurnsOrdered: _burns_ordered,
@@ -119,5 +164,9 @@ OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {
     ev.CutCardWithdrawn: _cut_card_withdrawn,
     ev.LastHandAnnounced: _last_hand_announced,
     ev.ScanKept: _scan_kept,
+    ev.CardDropped: _card_dropped,
+    ev.KeptNamed: _kept_named,
+    ev.KeptMoved: _kept_moved,
+    ev.CardsReserved: _cards_reserved,
 }
 """What each event of a shoe does."""

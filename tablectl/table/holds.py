@@ -9,77 +9,112 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tablectl.table.state import IN_ROUND, Phase, State
+from tablectl.table.state import HAND, IN_ROUND, Phase, State
 
 
 @dataclass(frozen=True, slots=True)
 class HoldCode:
-    """``means``: what happened. ``ways``: the actions that end it, keys of :data:`WAYS`."""
+    """``means``: what happened. ``ways``: the actions that end it, keys of :data:`WAYS`.
+
+    ``by_hand``: only a person sees it and says so (``hold --because CODE``).
+    """
 
     means: str
     ways: tuple[str, ...]
     survives_void: bool = False
+    by_hand: bool = False
 
 
 WAYS = {
     "as-p1": "release as-p1: the card stays as the Player's first card",
     "accept": "release accept: the cards kept go to the hand in the order they came",
+    "next": "release next: the cards kept are the first ones of the next round",
     "burn": "release burn: the cards kept are burned",
+    "drop": "release drop: the last card was read twice, the repeat does not count",
     "keep": "release keep: what the controller has stands",
     "rescan": "release rescan: scan the card again",
+    "rescanned": "release rescanned: the cards just scanned again are the right ones",
     "cards-confirmed": "release cards-confirmed: the cards on the table are those on the screen",
     "resume": "release resume: go on",
+    "rescan hand": "rescan hand: scan all cards on the table again, in the order they were drawn",
+    "correct": "correct POSITION CARD: another card lies there than was read (kept cards are K1, K2 …)",
+    "insert": "insert POSITION CARD: a card was drawn and not read; later ones move up",
+    "move": "move POSITION POSITION: a card stands in the wrong place of the order",
+    "enter": "enter POSITION CARD: the card that is due, entered by hand",
+    "amend": "amend SHOE/ROUND POSITION=CARD: a card of an earlier round was read wrong",
+    "burn done": "burn done N: so many burn cards were drawn that the scanner did not see",
+    "device swap": "device swap: another device reads the same cards from here on",
     "void": "void: the round is void, its cards stay used",
     "shoe end": "shoe end: the shoe is taken out of play (a round in play is void)",
 }
 """Every way out as the console prints it: the command, then what it does."""
 
+RELEASES = frozenset(way for way, text in WAYS.items() if text.startswith("release "))
+"""The ways that are actions of ``release``; the others are commands of their own."""
+
+_REPAIR = ("rescan hand", "correct", "insert", "move")
+_END = ("void", "shoe end")
+_DEVICE = ("cards-confirmed", *_REPAIR, "enter", "burn done", "device swap", *_END)
+
 HOLDS: dict[str, HoldCode] = {
     "card-early": HoldCode(
-        "A card was drawn while betting was open.", ("as-p1", "accept", "burn", "void", "shoe end")
+        "A card was drawn while betting was open.", ("as-p1", "accept", "burn", "drop", "correct", *_END)
     ),
-    "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "shoe end")),
-    "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "shoe end")),
-    "burn-wrong": HoldCode("The number of burn cards is not right.", ("keep", "shoe end")),
+    "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "drop", "shoe end")),
+    "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "drop", "shoe end")),
+    "burn-wrong": HoldCode("The number of burn cards is not right.", ("keep", "burn done", "shoe end")),
     "card-unreadable": HoldCode(
-        "A card could not be read.", ("rescan", "accept", "burn", "void", "shoe end")
+        "A card could not be read.", ("rescan", "enter", "accept", "burn", "correct", *_END)
+    ),
+    "card-missed": HoldCode(
+        "A card was drawn and not read.", ("keep", *_REPAIR, "enter", *_END), by_hand=True
+    ),
+    "card-twice": HoldCode("One card was read twice.", ("drop", "keep", *_REPAIR, *_END), by_hand=True),
+    "two-cards": HoldCode(
+        "Two cards were drawn at once; their order must be certain, on video.",
+        ("keep", "accept", *_REPAIR, *_END),
+        by_hand=True,
     ),
     "unturned": HoldCode(
-        "A card was drawn before the four cards were turned.", ("accept", "burn", "void", "shoe end")
+        "A card was drawn before the four cards were turned.", ("accept", "burn", "correct", *_END)
     ),
     "card-conflict": HoldCode(
-        "The shoe puts a card in another place than the rule.", ("accept", "burn", "keep", "void", "shoe end")
+        "The shoe puts a card in another place than the rule.",
+        ("accept", "burn", "drop", "keep", *_REPAIR, *_END),
     ),
-    "overdraw": HoldCode("A card was drawn in excess of the hand.", ("accept", "burn", "void", "shoe end")),
-    "shoe-disagrees": HoldCode("The shoe says another result than the cards.", ("keep", "void", "shoe end")),
+    "overdraw": HoldCode(
+        "A card was drawn in excess of the hand.",
+        ("accept", "next", "burn", "drop", *_REPAIR, *_END),
+    ),
+    "shoe-disagrees": HoldCode("The shoe says another result than the cards.", ("keep", *_REPAIR, *_END)),
     "announce-differs": HoldCode(
-        "The dealer announced another result than the cards.", ("keep", "void", "shoe end")
+        "The dealer announced another result than the cards.", ("keep", *_REPAIR, *_END)
     ),
-    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("void", "shoe end")),
+    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("correct", *_END)),
     "integrity": HoldCode(
-        "The cards cannot be right. Take the shoe out of play and count it.",
-        ("void", "shoe end"),
+        "The cards cannot be right. Was one read wrong? Else take the shoe out of play and count it.",
+        ("keep", *_REPAIR, "drop", "amend", *_END),
         survives_void=True,
     ),
-    "device-lost": HoldCode(
-        "The scanner was lost; a card may have been drawn unseen.", ("cards-confirmed", "void", "shoe end")
-    ),
-    "shoe-restarted": HoldCode(
-        "The shoe was restarted in the middle of a round.", ("cards-confirmed", "void", "shoe end")
-    ),
-    "shoe-error": HoldCode("The shoe reports an error.", ("cards-confirmed", "void", "shoe end")),
-    "restart": HoldCode(
-        "The controller was restarted in the middle of a round.", ("cards-confirmed", "void", "shoe end")
-    ),
+    "device-lost": HoldCode("The scanner was lost; a card may have been drawn unseen.", _DEVICE),
+    "shoe-restarted": HoldCode("The shoe was restarted in the middle of a round.", _DEVICE),
+    "shoe-error": HoldCode("The shoe reports an error.", _DEVICE),
+    "restart": HoldCode("The controller was restarted in the middle of a round.", _DEVICE),
+    "rescan": HoldCode("Cards on the table are being scanned again.", ("rescanned", "keep", *_END)),
     "journal": HoldCode(
-        "The journal cannot keep up. The table goes on by itself when it can.",
-        ("resume", "void", "shoe end"),
+        "The journal cannot keep up. The table goes on by itself when it can.", ("resume", *_END)
     ),
-    "called": HoldCode("The table was put on hold.", ("resume", "accept", "burn", "void", "shoe end")),
+    "called": HoldCode(
+        "The table was put on hold.",
+        ("resume", "accept", "burn", "drop", *_REPAIR, "enter", "burn done", *_END),
+    ),
 }
 """Every hold code."""
 
-ACCOUNTS = frozenset({"as-p1", "accept", "burn"})
+BY_HAND = ("called", *(code for code, hold in HOLDS.items() if hold.by_hand))
+"""What a person may put the table on hold for."""
+
+ACCOUNTS = frozenset({"as-p1", "accept", "next", "burn", "drop"})
 """Actions that give the cards kept under a hold their place."""
 
 
@@ -87,43 +122,132 @@ def offered(state: State) -> tuple[str, ...]:
     """The ways out of the holds now in force, as action names, in the order of :data:`WAYS`."""
     wanted = {way for hold in state.holds for way in HOLDS[hold.code].ways}
     if state.loose:
-        wanted |= {"accept", "burn"}
+        wanted |= {"accept", "burn", "correct", "move"}
     return tuple(way for way in WAYS if way in wanted and _possible(way, state))
 
 
 def _possible(way: str, state: State) -> bool:
-    codes = {hold.code for hold in state.holds}
+    if state.shoe is None or state.rules is None:
+        return way in ("keep", "resume")
+    sound = state.shoe.sound
     match way:
         case "as-p1":
             return state.phase is Phase.NO_MORE_BETS and _acceptable(state)
         case "accept":
             return _acceptable(state)
+        case "next":
+            return _may_be_next(state)
         case "burn":
-            burnable = state.loose or "overdraw" in codes or (state.unread and state.phase is Phase.BURNING)
-            return bool(burnable) and "integrity" not in codes
+            return sound and _burnable(state)
+        case "drop":
+            return read_twice(state)
         case "rescan":
             return state.phase is not Phase.BETTING and not state.loose
+        case "rescanned":
+            return state.rescan is not None and bool(state.rescan.cards)
+        case "rescan hand":
+            return state.scanner_up and state.rescan is None and _on_table(state)
+        case "correct":
+            return bool(state.loose) or _in_hand(state) > 0
+        case "move":
+            return len(state.loose) > 1 or (_in_hand(state) > 0 and _in_hand(state) + len(state.loose) > 1)
+        case "insert":
+            return _on_table(state)
+        case "enter":
+            return enterable(state)
+        case "burn done":
+            return state.phase is Phase.BURNING and not state.loose
         case "void":
-            return state.phase in IN_ROUND
-        case "shoe end":
-            return state.shoe is not None
+            return state.phase in IN_ROUND or void_is_the_rule(state)
+        case "amend" | "device swap" | "shoe end":
+            return True
         case "cards-confirmed":
-            return state.scanner_up and not state.loose
+            return (state.scanner_up or state.nothing_due) and not state.loose and sound
         case _:
-            return not state.loose
+            return not state.loose and sound
+
+
+def _on_table(state: State) -> bool:
+    """Whether cards of a hand may lie on the table: betting is over and the result not out."""
+    return state.phase in (Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE)
+
+
+def _in_hand(state: State) -> int:
+    r = state.round
+    return 0 if r is None or not _on_table(state) else len(r.player) + len(r.banker)
+
+
+def enterable(state: State) -> bool:
+    """Whether the card that is due may be entered by hand: nothing kept comes before it."""
+    r = state.round
+    return (
+        state.phase in (Phase.NO_MORE_BETS, Phase.DEALING)
+        and r is not None
+        and not r.to_be_turned
+        and (not state.loose or state.unread > 0)
+    )
 
 
 def _acceptable(state: State) -> bool:
     """Whether the cards kept may go to the hand: betting over, faces known, and a card due."""
     if state.phase not in (Phase.NO_MORE_BETS, Phase.DEALING) or state.round is None:
         return False
-    if any(hold.code == "integrity" for hold in state.holds):
+    if not state.the_shoe.sound:
         return False
     return (
         not state.round.to_be_turned
         and bool(state.loose)
         and all(kept.card is not None for kept in state.loose)
     )
+
+
+def _overdrawn(state: State) -> bool:
+    """Whether the house's rule for a card in excess of a hand decides over the cards kept."""
+    codes = {hold.code for hold in state.holds}
+    return "overdraw" in codes and state.phase in (Phase.COMPLETE, Phase.IDLE) and bool(state.loose)
+
+
+def _may_be_next(state: State) -> bool:
+    if not _overdrawn(state) or state.the_rules.dealing.overdraw != "next":
+        return False
+    shoe = state.the_shoe
+    more = shoe.last_round is None or shoe.rounds < shoe.last_round
+    return more and shoe.sound and all(kept.card is not None for kept in state.loose)
+
+
+def void_is_the_rule(state: State) -> bool:
+    """Whether the house voids a round for a card in excess, and the round's result is out already."""
+    return (
+        _overdrawn(state)
+        and state.the_rules.dealing.overdraw == "void"
+        and state.phase is Phase.IDLE
+        and bool(state.settled[0])
+    )
+
+
+def _burnable(state: State) -> bool:
+    codes = {hold.code for hold in state.holds}
+    if state.unread and state.phase is Phase.BURNING:
+        return True
+    if _overdrawn(state):
+        return state.the_rules.dealing.overdraw != "void" and not _may_be_next(state)
+    return bool(state.loose) or "overdraw" in codes
+
+
+def read_twice(state: State) -> bool:
+    """Whether the last card read may be the one before it again: the same face, nothing between.
+
+    Not while the hand lies face down: that two cards are alike would tell something of them.
+    """
+    shoe = state.shoe
+    if state.round is not None and not state.round.turned:
+        return False
+    if shoe is None or shoe.out < 2 or shoe.drawn[-1] is None or shoe.drawn[-1] != shoe.drawn[-2]:
+        return False
+    if state.loose:
+        return state.loose[-1].card == shoe.drawn[-1]
+    r = state.round
+    return r is not None and _on_table(state) and bool(r.dealt) and r.dealt[-1] == shoe.drawn[-1]
 
 
 def ended_by(action: str, state: State) -> tuple[str, ...]:
@@ -133,5 +257,11 @@ def ended_by(action: str, state: State) -> tuple[str, ...]:
             return tuple(h.code for h in state.holds if not HOLDS[h.code].survives_void)
         case "shoe end":
             return tuple(h.code for h in state.holds)
+        case "rescanned" if state.rescan is not None and state.rescan.what == HAND:
+            # All cards on the table were read again: whatever was in doubt about them is settled.
+            settled = {"rescan", *(c for c, hold in HOLDS.items() if "rescan hand" in hold.ways)}
+            return tuple(
+                h.code for h in state.holds if h.code in settled - {"called", "overdraw", "integrity"}
+            )
         case _:
             return tuple(h.code for h in state.holds if action in HOLDS[h.code].ways)

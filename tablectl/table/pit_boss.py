@@ -1,4 +1,4 @@
-"""The pit boss's commands: ways out of holds, void, ordered burns, and the early end of a shoe.
+"""The pit boss's commands: ways out of holds, void, ordered burns, a free hand, another device.
 
 Who gives them was checked before; each carries a reason.
 """
@@ -8,46 +8,47 @@ from __future__ import annotations
 from tablectl import events as ev
 from tablectl.clock import SECOND
 from tablectl.table import words
-from tablectl.table.dealer import whole_number
+from tablectl.table.corrections import drop, take_rescanned
 from tablectl.table.dealing import burn as burn_card
 from tablectl.table.dealing import lay
-from tablectl.table.holds import ACCOUNTS, WAYS, ended_by, offered
+from tablectl.table.holds import ACCOUNTS, RELEASES, WAYS, ended_by, offered
 from tablectl.table.inputs import Command
-from tablectl.table.rounds import (
-    end_shoe,
-    hand_complete,
-    release_after,
-    round_over,
-    round_refusal,
-    void_round,
-)
+from tablectl.table.rounds import hand_complete, release_after, round_over, round_refusal, void_round
+from tablectl.table.settled import void_settled
+from tablectl.table.shoes import by, whole_number
 from tablectl.table.state import Phase
 from tablectl.table.turn import Refused, Turn
 
-_COMMANDS = frozenset({"void", "shoe end"})
-
-
-def _by(command: Command) -> tuple[str, str]:
-    assert command.person is not None and command.reason is not None
-    return command.person, command.reason
+_DOES_NOT_PLACE = ACCOUNTS | {"rescanned"}
+"""Actions that may be taken while kept cards have no place yet."""
 
 
 def release(turn: Turn, command: Command) -> None:
     """Take one of the ways out that are offered now."""
     action = command.args.get("action", "")
     ways = offered(turn.state)
-    if action not in ways or action in _COMMANDS:
+    if action not in ways or action not in RELEASES:
         raise Refused(f"{action!r} is no way out now; " + ways_out(ways))
-    person, reason = _by(command)
+    person, reason = by(command)
     codes = ended_by(action, turn.state)
-    if action not in ACCOUNTS and turn.state.loose:
+    if action not in _DOES_NOT_PLACE and turn.state.loose:
         raise Refused(f"{len(turn.state.loose)} drawn cards have no place yet; " + ways_out(ways))
     if action == "burn":
         _burn_kept(turn)
+    elif action == "next":
+        turn.emit(ev.CardsReserved(approved_by=person, **turn.where))
+    elif action == "drop":
+        drop(turn, command)
+        if turn.state.loose:
+            codes = tuple(code for code in codes if code == "card-twice")
+    elif action == "rescanned":
+        take_rescanned(turn, command)
     elif action in ACCOUNTS:
         _accept_kept(turn)
         if turn.round.due is None:
             codes = (*codes, "shoe-empty")  # nothing is wanted from the shoe any more
+    if not turn.shoe_sound:
+        codes = tuple(code for code in codes if code != "integrity")
     wanted = turn.now.boot + int(turn.rules.dealing.unread_seconds * SECOND) if turn.state.unread else None
     turn.emit(
         ev.TableReleased(
@@ -59,10 +60,8 @@ def release(turn: Turn, command: Command) -> None:
             **turn.where,
         )
     )
-    if turn.state.loose and turn.round.to_be_turned:
-        turn.hold("unturned", "First: turn.")
-    elif turn.state.loose:
-        turn.hold("overdraw", "More cards were kept than the hand takes.")
+    if turn.state.loose and (action in ("as-p1", "accept") or not turn.state.held):
+        _hold_kept(turn)
     turn.answer = f"released: {action}"
     if turn.state.held:
         turn.answer += "; still on hold: " + ", ".join(h.code for h in turn.state.holds)
@@ -70,6 +69,16 @@ def release(turn: Turn, command: Command) -> None:
         turn.say(words.RESCAN)
     elif turn.state.phase is Phase.COMPLETE:
         hand_complete(turn)
+
+
+def _hold_kept(turn: Turn) -> None:
+    """Cards are left over that have no place yet."""
+    if not turn.in_round:
+        turn.hold("called", "Cards were drawn meanwhile.")
+    elif turn.round.to_be_turned:
+        turn.hold("unturned", "First: turn.")
+    else:
+        turn.hold("overdraw", "More cards were kept than the hand takes.")
 
 
 def _burn_kept(turn: Turn) -> None:
@@ -99,11 +108,14 @@ def ways_out(ways: tuple[str, ...]) -> str:
 
 
 def void(turn: Turn, command: Command) -> None:
-    """The round in play is void."""
+    """The round in play is void, or one that was settled before."""
     target = command.args.get("round") or turn.state.where
-    if target != turn.state.where:
-        raise Refused(f"round {target} is not in play, {turn.state.where} is")
-    person, reason = _by(command)
+    if not turn.in_round and "round" not in command.args:
+        raise Refused("no round is in play; one that was settled before: void SHOE/ROUND")
+    if not turn.in_round or target != turn.state.where:
+        void_settled(turn, command, target)
+        return
+    person, reason = by(command)
     void_round(turn, reason, person)
     release_after(turn, "void", reason, person)
     round_over(turn)
@@ -139,35 +151,16 @@ def hand_free(turn: Turn, command: Command) -> None:
     why = round_refusal(turn)
     if why:
         raise Refused(why)
-    person, _ = _by(command)
+    person, _ = by(command)
     number = turn.shoe.rounds + 1
     turn.emit(ev.FreeHandOrdered(shoe=turn.shoe.number, round=number, approved_by=person, boot=turn.now.boot))
     turn.answer = f"free hand, round {turn.state.where}"
 
 
-def shoe_end(turn: Turn, command: Command) -> None:
-    """Take the shoe out of play; a round in play (under a hold) is void."""
-    person, reason = _by(command)
-    number = turn.shoe.number
-    if turn.in_round:
-        void_round(turn, reason, person)
-    codes = ended_by("shoe end", turn.state)
-    end_shoe(turn, reason, person)
-    if codes:
-        turn.emit(
-            ev.TableReleased(action="shoe end", reason=reason, approved_by=person, codes=codes, shoe=number)
-        )
-    turn.answer = f"shoe {number} ended"
-
-
-def inspect(turn: Turn, command: Command) -> None:
-    """The cards were counted by hand; dealer and pit boss attest it."""
-    person, reason = _by(command)
-    dealer = turn.state.dealer
-    method = command.args.get("method", "by-hand")
-    if method != "by-hand":
-        raise Refused(f"cards are counted by hand here, not {method!r}; --by-hand")
-    if dealer is None:
-        raise Refused("dealer and pit boss attest the count; first: sign-in NAME")
-    turn.emit(ev.InspectionRecorded(method=method, attested_by=(dealer, person), note=reason))
-    turn.answer = f"inspection recorded, attested by {dealer} and {person}"
+def device_swap(turn: Turn, command: Command) -> None:
+    """A dead shoe is replaced: the same cards go on in another device."""
+    person, _ = by(command)
+    turn.emit(ev.DeviceSwapped(approved_by=person, **turn.where))
+    turn.answer = "another device is expected with the same cards"
+    if turn.state.held:
+        turn.answer += "; when it is there, compare the cards, then: release cards-confirmed"

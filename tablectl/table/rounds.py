@@ -120,6 +120,9 @@ def end_shoe(turn: Turn, reason: str, approved_by: str | None = None) -> None:
     """The shoe is out of play; burn faces are told now."""
     count_unread(turn)
     shoe = turn.shoe
+    codes = {hold.code for hold in turn.state.holds}
+    # The shoe itself said that it is empty: what we did not see of a set that can be right is gone.
+    gone = shoe.left > 0 and shoe.sound and not shoe.unknown and bool(codes & {"shoe-empty", "integrity"})
     turn.emit(
         ev.ShoeEnded(
             shoe=shoe.number,
@@ -127,8 +130,11 @@ def end_shoe(turn: Turn, reason: str, approved_by: str | None = None) -> None:
             rounds=shoe.rounds,
             dealt=shoe.out - len(shoe.burned),
             burned=shoe.burned,
+            missing=shoe.unseen() if gone else (),
             extra=shoe.excess(),
             approved_by=approved_by,
+            left=shoe.left,
+            integrity=True if gone or not shoe.sound else None,
         )
     )
 

@@ -40,6 +40,26 @@ class Hold:
 
     code: str
     message: str
+    saw: tuple[tuple[str, str], ...] = ()
+    """What the controller saw: ``label`` and ``bytes`` of a scan, where they tell no hidden face."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescan:
+    """Cards on the table are being scanned again: ``what`` is ``hand`` or a position."""
+
+    what: str
+    cards: tuple[Card, ...] = ()
+
+    @property
+    def full(self) -> bool:
+        """Whether no more of them can be meant: what comes now left the shoe."""
+        return len(self.cards) >= (MOST_ON_TABLE if self.what == HAND else 1)
+
+
+HAND = "hand"
+MOST_ON_TABLE = 12
+"""More cards of one round than ever lie on a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +101,11 @@ class Round:
         return next_position([c.points for c in self.player], [c.points for c in self.banker])
 
     @property
+    def dealt(self) -> tuple[Card, ...]:
+        """The cards of the hand in the order they were drawn."""
+        return tuple(self.cards.values())
+
+    @property
     def cards(self) -> dict[Position, Card]:
         """What lies where, in deal order of the positions."""
         laid: dict[Position, Card] = {}
@@ -106,6 +131,11 @@ class State:
     round: Round | None = None
     holds: tuple[Hold, ...] = ()
     loose: tuple[Loose, ...] = ()
+    reserved: tuple[Card, ...] = ()
+    """Cards in excess of an earlier hand that are the first ones of the next."""
+    rescan: Rescan | None = None
+    counting: Shoe | None = None
+    """The set as far as it has passed the scanner in an inspection: a shoe without a number."""
     dealer: str | None = None
     pickup: str | None = None
     last_dealer: str | None = None
@@ -132,6 +162,14 @@ class State:
     count_due: bool = False
     """A shoe was taken out of play because its cards cannot be right: count them before the next."""
     alerts: tuple[tuple[str, str], ...] = ()
+    swapped: bool = False
+    """Another device was put in place of a dead one: its first start signal is expected."""
+    settled: tuple[str, str] = ("", "")
+    """The round that was settled last, and how: for whoever comes a moment too late."""
+    revisions: tuple[tuple[int, int, int], ...] = ()
+    """Shoe, round and revision (0: void) of each round that was amended or voided after its result."""
+    before_shoe: tuple[str, bool, bool] | None = None
+    """Phase, ``inspected`` and ``shoe_since_open`` before ``shoe new``, until a card is drawn."""
     row: int = 0
     sequence: int = 0
     version: int = 0
@@ -158,6 +196,13 @@ class State:
     def held(self) -> bool:
         """Whether a hold lies over the phase."""
         return bool(self.holds)
+
+    @property
+    def nothing_due(self) -> bool:
+        """Whether no card is wanted from the shoe now."""
+        if self.round is not None:
+            return self.phase is Phase.COMPLETE
+        return self.phase is not Phase.BURNING
 
     @property
     def where(self) -> str:

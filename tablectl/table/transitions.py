@@ -40,6 +40,7 @@ CLOSED, NO_SHOE, BURNING, IDLE, BETTING, NO_MORE_BETS, DEALING, COMPLETE, SHUFFL
 _EVERY = tuple(Phase)
 _SHOE = (BURNING, IDLE, BETTING, NO_MORE_BETS, DEALING, COMPLETE)
 _ROUND = (BETTING, NO_MORE_BETS, DEALING, COMPLETE)
+_ON_TABLE = (NO_MORE_BETS, DEALING, COMPLETE)
 _AFTER_ROUND = (IDLE, SHUFFLE_DUE)
 
 
@@ -122,18 +123,32 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
         COMPLETE: Move("turn_cards", (COMPLETE, *_AFTER_ROUND)),
     },
     Kind.CONFIRM: {COMPLETE: Move("confirm", (COMPLETE, *_AFTER_ROUND))},
+    Kind.RESCAN: _stay("rescan", NO_MORE_BETS, DEALING, COMPLETE),
     Kind.HOLD: _stay("hold", *_EVERY),
     Kind.ACK: _stay("acknowledge", *_EVERY),
     # --- the pit boss ------------------------------------------------------------------------------------
+    # What sets a hand right is given under a hold only: another card might fall meanwhile.
     Kind.RELEASE: {},
-    Kind.VOID: {phase: Move("void", _AFTER_ROUND) for phase in _ROUND},
-    Kind.BURN: {IDLE: Move("burn", (BURNING,))},
+    Kind.CORRECT: {},
+    Kind.INSERT: {},
+    Kind.MOVE: {},
+    Kind.ENTER: {},
+    Kind.VOID: {
+        **{phase: Move("void", _AFTER_ROUND) for phase in _ROUND},
+        **_stay("void", *(phase for phase in _EVERY if phase not in _ROUND)),
+    },
+    Kind.AMEND: _stay("amend", *_EVERY),
+    Kind.BURN: _stay("burn", BURNING) | {IDLE: Move("burn", (BURNING,))},
     Kind.BURN_ERROR: {IDLE: Move("burn_error", (BURNING,))},
     Kind.HAND_FREE: {IDLE: Move("hand_free", (NO_MORE_BETS,))},
     Kind.SHOE_END: {
         BURNING: Move("shoe_end", (SHUFFLE_DUE,)),
         IDLE: Move("shoe_end", (SHUFFLE_DUE,)),
     },
+    Kind.SHOE_ADOPT: {phase: Move("shoe_adopt", (IDLE,)) for phase in (NO_SHOE, SHUFFLE_DUE)},
+    Kind.SHOE_UNDO: {phase: Move("shoe_undo", (NO_SHOE, SHUFFLE_DUE)) for phase in (BURNING, IDLE)},
+    Kind.CUT_UNDO: _stay("cut_undo", *_SHOE),
+    Kind.DEVICE_SWAP: _stay("device_swap", *_SHOE),
 }
 
 LAWFUL: dict[tuple[Phase, Kind], Move] = {
@@ -168,8 +183,28 @@ UNDER_HOLD: dict[tuple[Phase, Kind], Move] = {
     },
     **{(phase, Kind.HOLD): LAWFUL[phase, Kind.HOLD] for phase in _EVERY},
     **{(phase, Kind.ACK): LAWFUL[phase, Kind.ACK] for phase in _EVERY},
-    **{(phase, Kind.CUT_CARD): LAWFUL[phase, Kind.CUT_CARD] for phase in _SHOE},
-    **{(phase, Kind.VOID): LAWFUL[phase, Kind.VOID] for phase in _ROUND},
+    **{
+        (phase, kind): LAWFUL[phase, kind]
+        for phase in _SHOE
+        for kind in (Kind.CUT_CARD, Kind.CUT_UNDO, Kind.DEVICE_SWAP)
+    },
+    # What was settled before is no part of what holds the table now.
+    **{(phase, kind): LAWFUL[phase, kind] for phase in _EVERY for kind in (Kind.VOID, Kind.AMEND)},
+    **{
+        (phase, kind): Move(kind.value, (NO_MORE_BETS, DEALING, COMPLETE))
+        for phase in _ON_TABLE
+        for kind in (Kind.INSERT, Kind.MOVE, Kind.CORRECT)
+    },
+    # Cards kept with a hold can be named and put in order wherever they were drawn.
+    **{
+        (phase, kind): Move(kind.value, (phase,))
+        for phase in (BURNING, IDLE, BETTING)
+        for kind in (Kind.MOVE, Kind.CORRECT)
+    },
+    (NO_MORE_BETS, Kind.ENTER): Move("enter", (DEALING,)),
+    (DEALING, Kind.ENTER): Move("enter", (DEALING, COMPLETE, *_AFTER_ROUND)),
+    **{(phase, Kind.RESCAN): LAWFUL[phase, Kind.RESCAN] for phase in _ON_TABLE},
+    (BURNING, Kind.BURN_DONE): LAWFUL[BURNING, Kind.BURN_DONE],
     **{(phase, Kind.SHOE_END): Move("shoe_end", (SHUFFLE_DUE,)) for phase in _SHOE},
     (BETTING, Kind.BETS_CLOSE): LAWFUL[BETTING, Kind.BETS_CLOSE],
     (DEALING, Kind.TURN): Move("turn_cards", (DEALING,)),

@@ -15,7 +15,7 @@ from tablectl.shoe import Shoe
 from tablectl.table.evolve import evolve
 from tablectl.table.holds import HOLDS
 from tablectl.table.inputs import Around, Effect, Say, Signal
-from tablectl.table.state import IN_ROUND, Round, State
+from tablectl.table.state import IN_ROUND, Phase, Round, State
 
 
 class Refused(Exception):
@@ -79,15 +79,30 @@ class Turn:
         """Whether a round is in play."""
         return self.state.phase in IN_ROUND
 
-    def hold(self, code: str, what: str = "") -> None:
-        """Put the table on hold; a code that already holds it is not repeated."""
+    @property
+    def on_table(self) -> bool:
+        """Whether a hand may lie on the table: betting is over and the result not out."""
+        return self.in_round and self.state.phase is not Phase.BETTING
+
+    @property
+    def shoe_sound(self) -> bool:
+        """Whether what was drawn can have been in the shoe in play, if there is one."""
+        return self.state.shoe is None or self.state.shoe.sound
+
+    def hold(self, code: str, what: str = "", saw: dict[str, str] | None = None) -> None:
+        """Put the table on hold; a code that already holds it is not repeated.
+
+        ``saw``: the scan it is about, without what would tell a hidden face.
+        """
         if any(h.code == code for h in self.state.holds):
             return
         message = HOLDS[code].means + (f" {what}" if what else "")
         codes = (*(h.code for h in self.state.holds), code)
-        self.emit(ev.TableHeld(codes=codes, message=message, code=code, **self.where))
+        self.emit(ev.TableHeld(codes=codes, message=message, code=code, saw=saw, **self.where))
         self.signal("hold")
         self.say(message)
+        if code == "integrity":
+            self.alert("integrity", "The cards of this shoe cannot be right: see the hold.")
 
     def alert(self, name: str, message: str) -> None:
         """Raise an alert, once until it is acknowledged."""

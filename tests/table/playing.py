@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tablectl import events as ev
-from tablectl.cards import Card, Outcome
+from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND, Instant
 from tablectl.house import HouseRules
 from tablectl.profiles import load_rules
@@ -40,9 +43,13 @@ from tablectl.table import (
     evolve,
     offered,
 )
-from tablectl.table.inputs import ROUND_CHANGING, Input
+from tablectl.table.holds import RELEASES
+from tablectl.table.inputs import LOOKING_BACK, ROUND_CHANGING, Input, Past
 
 ANGEL_EYE = Traits(names_positions=True, has_result_button=True, reports_cutting_card=True)
+
+REASON = "training: test"
+RESULT = TypeAdapter(ev.RoundResulted)
 
 NATURAL = "9S 2H KD 3C"
 """Natural 9 against 5: Player wins with four cards."""
@@ -140,9 +147,68 @@ class Play:
         self.pass_time(0.1)
         expect = Expect(version=self.state.version) if kind in ROUND_CHANGING else Expect()
         given = Command(
-            kind, self.now(), id="c", args=args, person="Pia", supervisor=True, reason="test", expect=expect
+            kind,
+            self.now(),
+            id="c",
+            args=args,
+            person="Pia",
+            supervisor=True,
+            reason=REASON,
+            expect=expect,
+            past=self.past(args.get("round", "")) if kind in LOOKING_BACK else None,
         )
         return self.give(given)
+
+    def past(self, target: str) -> Past | None:
+        """The settled round ``SHOE/ROUND``, as the journal would have it."""
+        return past_round(self.events, target)
+
+    def take(self, way: str, **args: str) -> Decision:
+        """One of the ways out that are offered, with something fitting typed behind it."""
+        if way in RELEASES:
+            return self.release(way)
+        kind, typed = self.typed(way)
+        return self.do(kind, **{**typed, **args})
+
+    def typed(self, way: str) -> tuple[Kind, dict[str, str]]:
+        """The command of a way out that is no release, with lawful arguments for this state."""
+        state = self.state
+        laid = [position.value for position in state.round.cards] if state.round else []
+        places = [f"K{i}" for i in range(1, len(state.loose) + 1)]
+        on_table = state.phase not in (Phase.BETTING, Phase.IDLE, Phase.BURNING)
+        spots = laid if on_table and laid else places
+        due = state.round.due if state.round else None
+        match way:
+            case "rescan hand":
+                return Kind.RESCAN, {"what": "hand"}
+            case "correct":
+                return Kind.CORRECT, {"position": spots[-1] if spots else "P1", "card": self.rare()}
+            case "insert":
+                return Kind.INSERT, {"position": due.value if due else [*laid, "P1"][0], "card": self.rare()}
+            case "move":
+                every = [*places, *laid] if on_table else places
+                first, last = (every[0], every[-1]) if every else ("P1", "B1")
+                return Kind.MOVE, {"position": first, "to": last}
+            case "enter":
+                return Kind.ENTER, {"position": due.value if due else "P1", "card": self.rare()}
+            case "burn done":
+                return Kind.BURN_DONE, {"count": str(max(1, state.burns_due))}
+            case "amend":
+                where = state.settled[0]
+                past = self.past(where)
+                return Kind.AMEND, {"round": where, "P1": other_suit(past)}
+            case "device swap":
+                return Kind.DEVICE_SWAP, {}
+            case "void":
+                return Kind.VOID, {} if state.round else {"round": state.settled[0]}
+            case _:
+                return Kind(way), {}
+
+    def rare(self) -> str:
+        """A face of which the fewest copies are out of the shoe."""
+        assert self.state.shoe is not None
+        counts = self.state.shoe.counts
+        return str(DECK[min(range(52), key=lambda n: counts[n])])
 
     def do(self, kind: Kind, **args: str) -> Decision:
         """A command that must be accepted."""
@@ -255,16 +321,58 @@ class Play:
         assert (state.burns_due > 0) == (state.phase is Phase.BURNING)
 
 
+def other_suit(past: Past | None) -> str:
+    """The card at P1 of a settled round in another suit: lawful whatever the hand."""
+    face = past.result.player.cards[0] if past and past.result else "8S"
+    return face[0] + ("C" if face[1] != "C" else "D")
+
+
 def placed(events: list[ev.Event]) -> int:
     """Cards of the shoe in play, counted from the events: in hands, burned, kept with a hold, or voided."""
-    count = 0
+    count, kept, shoe = 0, 0, None
     for event in events:
         match event:
-            case ev.ShoeStarted():
-                count = 0
-            case ev.CardDealt(kept=False) | ev.CardBurned(kept=False) | ev.ScanKept():
+            case ev.ShoeStarted(shoe=number, adopted=adopted):
+                count, kept, shoe = int((adopted or {}).get("out", 0)), 0, number
+            case ev.CardDealt(kept=True) | ev.CardBurned(kept=True):
+                kept -= 1
+            case ev.CardDealt(reserved=False) | ev.CardBurned():
                 count += 1
+            case ev.ScanKept():
+                count, kept = count + 1, kept + 1
+            case ev.CardDropped():
+                count, kept = count - 1, kept - 1
+            case ev.HandCorrected():
+                count += len(event.after) + len(event.kept) - len(event.before) - kept
+                kept = len(event.kept)
+            case ev.RoundAmended(before=before, after=after) if event.shoe == shoe:
+                for side in ("player", "banker"):
+                    count += max(0, len(after[side]["cards"]) - len(before[side]["cards"]))
+            case ev.CardsReserved() | ev.RoundVoided(earlier=False) | ev.RoundVoided(uses_kept=True):
+                kept = 0
     return count
+
+
+def past_round(events: Sequence[ev.Event], target: str) -> Past | None:
+    """The settled round ``SHOE/ROUND``, worked out from all events so far; None if it is none."""
+    result: ev.RoundResulted | None = None
+    revision, voided, rules = 0, False, None
+    for event in events:
+        if isinstance(event, ev.ShoeStarted) and f"{event.shoe}/" == target.partition("/")[0] + "/":
+            rules = HouseRules.from_dict(event.rules)
+        if f"{event.shoe}/{event.round}" != target:
+            continue
+        match event:
+            case ev.RoundResulted():
+                result, revision = event, event.revision
+            case ev.RoundAmended():
+                result, revision = RESULT.validate_python(event.after), event.revision
+            case ev.RoundVoided():
+                voided = True
+    if rules is None or (result is None and not voided):
+        return None
+    shoe, number = map(int, target.split("/"))
+    return Past(shoe, number, result, revision, voided, rules)
 
 
 class Recorded(Simulation):

@@ -9,7 +9,7 @@ import pytest
 from tablectl import events as ev
 from tablectl.cards import DECK
 from tablectl.scanner import Arrived, DeviceEvent, DeviceKind, Discarded, Label
-from tablectl.table import Command, Expect, Kind, Phase, Started
+from tablectl.table import Command, Expect, JournalFilled, Kind, Phase, Started
 from tests.table.playing import ANGEL_EYE, Play, house
 
 
@@ -107,13 +107,17 @@ def test_a_late_repeat_of_the_last_copy_is_a_repeat_and_no_ninth() -> None:
 # --- kept cards -------------------------------------------------------------------------------------------
 
 
-def test_burn_done_is_nothing_for_a_table_on_hold() -> None:
+def test_burn_done_is_only_for_holds_that_offer_it() -> None:
     play = Play(house(burn={"scanned": False}))
     play.opened()
     play.do(Kind.SHOE_NEW)
-    play.lose()
+    play.give(JournalFilled(play.now(), full=True))
     assert "on hold" in play.refused(Kind.BURN_DONE, count="6")
     assert play.out == 0
+    play.give(JournalFilled(play.now(), full=False))
+    play.lose()
+    play.do(Kind.BURN_DONE, count="6")
+    assert play.out == 6 and play.stands(Phase.IDLE) and play.codes == ["device-lost"]
 
 
 def test_the_last_card_of_a_shoe_may_be_a_kept_one() -> None:
@@ -195,7 +199,7 @@ def test_a_number_is_in_its_range_however_it_is_written(text: str) -> None:
 def test_what_changes_a_round_says_what_was_seen() -> None:
     play = Play()
     play.betting()
-    blind = Command(Kind.BETS_CLOSE, play.now(), person="Pia", supervisor=True, reason="test")
+    blind = Command(Kind.BETS_CLOSE, play.now(), person="Pia", supervisor=True, reason="training: test")
     assert "does not say what its sender saw" in play.give(blind).answer
     play.do(Kind.HOLD)
     ended = dataclasses.replace(blind, kind=Kind.SHOE_END, at=play.now())
@@ -264,7 +268,7 @@ def test_a_command_looked_at_late_closes_no_later_than_the_deadline(kind: Kind) 
     play.betting()
     deadline = play.of(ev.BettingOpened)[-1]
     given = Command(
-        kind, play.now(), person="Pia", supervisor=True, reason="test", expect=Expect(round="1/1")
+        kind, play.now(), person="Pia", supervisor=True, reason="training: test", expect=Expect(round="1/1")
     )
     play.pass_time(25)
     play.give(given)

@@ -196,7 +196,12 @@ def test_a_command_that_comes_after_the_deadline_finds_betting_closed() -> None:
     decision = play.give(Command(Kind.BETS_CLOSE, play.now(), expect=Expect(round="1/1")))
     assert decision.refused and "phase no more bets" in decision.answer
     void = Command(
-        Kind.VOID, play.now(), person="Pia", supervisor=True, reason="x", expect=Expect(version=version)
+        Kind.VOID,
+        play.now(),
+        person="Pia",
+        supervisor=True,
+        reason="training: x",
+        expect=Expect(version=version),
     )
     assert "has changed since" in play.give(void).answer
 

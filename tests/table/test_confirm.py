@@ -81,7 +81,7 @@ def test_confirm_and_void_of_the_same_sight_one_wins() -> None:
     play.round(NATURAL)
     saw = Expect(round="1/1", version=play.state.version)
     commands = [
-        Command(kind, play.now(), person="Pia", supervisor=True, reason="x", expect=saw)
+        Command(kind, play.now(), person="Pia", supervisor=True, reason="training: x", expect=saw)
         for kind in (Kind.CONFIRM, Kind.VOID)
     ]
     answers = [play.give(command) for command in commands]

@@ -150,7 +150,7 @@ def test_a_void_round_uses_up_its_number_and_its_cards() -> None:
     play.do(Kind.VOID)
     voided = play.of(ev.RoundVoided)[-1]
     assert voided.cards == {"P1": "9S", "B1": "2H"}
-    assert (voided.reason, voided.approved_by) == ("test", "Pia")
+    assert (voided.reason, voided.approved_by) == ("training: test", "Pia")
     assert play.out == out and play.stands(Phase.IDLE)
     play.round("9S 2H KD 3C")
     assert play.result().round == 2

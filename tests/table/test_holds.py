@@ -14,7 +14,8 @@ from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.scanner import DeviceKind, ErrorKind
 from tablectl.table import HOLDS, WAYS, Command, Expect, JournalFilled, Kind, Phase, Started, offered
-from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
+from tablectl.table.holds import RELEASES
+from tests.table.playing import ANGEL_EYE, NATURAL, REASON, Play, house
 from tests.table.test_transitions import WAY_TO
 
 Way = Callable[[], Play]
@@ -64,6 +65,39 @@ def burn_wrong() -> Play:
     return play
 
 
+def burn_wrong_in_burn() -> Play:
+    play = Play(house("atlantic-city", burn={"by": "first-card"}))
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.scan(None)
+    play.scan(None)
+    play.release("burn")
+    play.release("keep")
+    play.do(Kind.BURN, count="2")
+    play.give(Started(play.now(), "1"))
+    return play
+
+
+def missed() -> Play:
+    play = in_hand()
+    play.do(Kind.HOLD, because="card-missed")
+    return play
+
+
+def twice() -> Play:
+    play = in_hand()
+    play.scan("2H")
+    play.do(Kind.HOLD, because="card-twice", text="the bounce")
+    return play
+
+
+def two_at_once() -> Play:
+    play = in_hand()
+    play.do(Kind.HOLD, because="two-cards")
+    play.deal("KD 3C")
+    return play
+
+
 def unread_twice() -> Play:
     play = Play()
     play.no_more_bets()
@@ -105,6 +139,20 @@ def burn_conflict() -> Play:
 
 def overdraw_idle() -> Play:
     play = Play()
+    play.round(NATURAL)
+    play.scan("8S")
+    return play
+
+
+def overdraw_next() -> Play:
+    play = Play(house(dealing={"overdraw": "next"}))
+    play.round(NATURAL)
+    play.scan("8S")
+    return play
+
+
+def overdraw_void() -> Play:
+    play = Play(house(dealing={"overdraw": "void"}))
     play.round(NATURAL)
     play.scan("8S")
     return play
@@ -182,6 +230,13 @@ def lost() -> Play:
     return play
 
 
+def lost_complete() -> Play:
+    play = Play(house(dealing={"confirm": "dealer"}))
+    play.round(NATURAL)
+    play.lose()
+    return play
+
+
 def lost_and_back() -> Play:
     play = lost()
     play.restore()
@@ -237,6 +292,18 @@ def unturned() -> Play:
     return play
 
 
+def rescan_begun() -> Play:
+    play = in_hand()
+    play.do(Kind.RESCAN, what="hand")
+    return play
+
+
+def rescanned() -> Play:
+    play = rescan_begun()
+    play.deal("9S 2H")
+    return play
+
+
 def called() -> Play:
     play = in_hand()
     play.do(Kind.HOLD, text="a player disputes")
@@ -262,39 +329,70 @@ def called_closed() -> Play:
 
 
 END = "shoe end"
+REPAIR = ["rescan hand", "correct", "insert", "move"]
+DEVICE = [*REPAIR, "enter", "device swap", "void", END]
+DEAD = [way for way in DEVICE if way != "rescan hand"]
+DEAD_DONE = [way for way in DEAD if way != "enter"]
+BACK = [way for way in DEVICE if way != "enter"]
+KEPT = ["accept", "burn", "correct", "move"]
 CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     # name: how it comes, the codes, the ways out that are offered
-    "early, betting open": (early, ["card-early"], ["burn", "void", END]),
-    "early, betting closed": (early_closed, ["card-early"], ["as-p1", "accept", "burn", "void", END]),
-    "early and unread": (early_unread, ["card-early"], ["burn", "void", END]),
-    "idle": (card_idle, ["card-idle"], ["burn", END]),
-    "burn over": (burn_over, ["burn-over"], ["burn", END]),
+    "early, betting open": (early, ["card-early"], ["burn", "correct", "void", END]),
+    "early, betting closed": (
+        early_closed,
+        ["card-early"],
+        ["as-p1", "accept", "burn", "correct", "void", END],
+    ),
+    "early and unread": (early_unread, ["card-early"], ["burn", "correct", "void", END]),
+    "idle": (card_idle, ["card-idle"], ["burn", "correct", END]),
+    "burn over": (burn_over, ["burn-over"], ["burn", "correct", END]),
     "burn wrong": (burn_wrong, ["burn-wrong"], ["keep", END]),
-    "unread twice": (unread_twice, ["card-unreadable"], ["rescan", "void", END]),
-    "unread, one kept": (unread_and_kept, ["card-unreadable"], ["accept", "burn", "void", END]),
+    "more to burn, restart": (burn_wrong_in_burn, ["restart"], ["burn done", "device swap", END]),
+    "unread twice": (unread_twice, ["card-unreadable"], ["rescan", "enter", "correct", "void", END]),
+    "unread, one kept": (unread_and_kept, ["card-unreadable"], [*KEPT, "enter", "void", END]),
     "unread burn": (unread_burn, ["card-unreadable"], ["burn", "rescan", END]),
-    "conflict": (conflict, ["card-conflict"], ["accept", "burn", "void", END]),
+    "missed": (missed, ["card-missed"], ["keep", *REPAIR, "enter", "void", END]),
+    "twice": (twice, ["card-twice"], ["drop", "keep", *REPAIR, "void", END]),
+    "two at once": (two_at_once, ["two-cards"], [*KEPT, "rescan hand", "insert", "void", END]),
+    "conflict": (conflict, ["card-conflict"], [*KEPT, "rescan hand", "insert", "void", END]),
     "conflict in a burn": (burn_conflict, ["card-conflict"], ["keep", END]),
-    "overdraw after the result": (overdraw_idle, ["overdraw"], ["burn", END]),
-    "two overdrawn": (overdraw_complete, ["overdraw"], ["burn", "void", END]),
-    "overdraw by the shoe's word": (overdraw_said_by_shoe, ["overdraw"], ["burn", "void", END]),
-    "shoe disagrees": (disagrees, ["shoe-disagrees"], ["keep", "void", END]),
-    "announced otherwise": (announced, ["announce-differs"], ["keep", "void", END]),
-    "empty": (empty, ["shoe-empty"], ["void", END]),
-    "ninth copy": (integrity, ["integrity"], ["void", END]),
-    "ninth copy in a burn": (integrity_idle, ["integrity"], [END]),
-    "scanner lost": (lost, ["device-lost"], ["void", END]),
-    "scanner back": (lost_and_back, ["device-lost"], ["cards-confirmed", "void", END]),
-    "scanner back, one kept": (lost_back_and_kept, ["device-lost"], ["accept", "burn", "void", END]),
-    "shoe restarted": (shoe_restarted, ["shoe-restarted"], ["cards-confirmed", "void", END]),
-    "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", "void", END]),
-    "restart": (restart, ["restart"], ["cards-confirmed", "void", END]),
-    "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", END]),
-    "drawn before the turn": (unturned, ["unturned"], ["burn", "void", END]),
+    "overdraw after the result": (overdraw_idle, ["overdraw"], ["burn", "correct", END]),
+    "overdraw, next": (overdraw_next, ["overdraw"], ["next", "correct", END]),
+    "overdraw, void": (overdraw_void, ["overdraw"], ["correct", "void", END]),
+    "two overdrawn": (overdraw_complete, ["overdraw"], ["burn", *REPAIR, "void", END]),
+    "overdraw by the shoe's word": (
+        overdraw_said_by_shoe,
+        ["overdraw"],
+        ["burn", *REPAIR, "void", END],
+    ),
+    "shoe disagrees": (disagrees, ["shoe-disagrees"], ["keep", *REPAIR, "void", END]),
+    "announced otherwise": (announced, ["announce-differs"], ["keep", *REPAIR, "void", END]),
+    "empty": (empty, ["shoe-empty"], ["correct", "void", END]),
+    "ninth copy": (integrity, ["integrity"], ["drop", *REPAIR, "amend", "void", END]),
+    "ninth copy in a burn": (integrity_idle, ["integrity"], ["drop", "correct", "amend", END]),
+    "scanner lost": (lost, ["device-lost"], DEAD),
+    "scanner lost, hand complete": (lost_complete, ["device-lost"], ["cards-confirmed", *DEAD_DONE]),
+    "scanner back": (lost_and_back, ["device-lost"], ["cards-confirmed", *DEVICE]),
+    "scanner back, one kept": (
+        lost_back_and_kept,
+        ["device-lost"],
+        ["accept", "burn", *(way for way in DEVICE if way != "enter")],
+    ),
+    "shoe restarted": (shoe_restarted, ["shoe-restarted"], ["cards-confirmed", *DEVICE]),
+    "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", *DEVICE]),
+    "restart": (restart, ["restart"], ["cards-confirmed", *DEVICE]),
+    "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", "burn done", "device swap", END]),
+    "drawn before the turn": (unturned, ["unturned"], ["burn", "correct", "move", "void", END]),
+    "scanning the hand again": (rescan_begun, ["rescan"], ["keep", "void", END]),
+    "the hand scanned again": (rescanned, ["rescan"], ["rescanned", "keep", "void", END]),
     "journal": (journal_full, ["journal"], ["resume", "void", END]),
-    "called": (called, ["called"], ["resume", "void", END]),
-    "called, two kept": (called_and_kept, ["called"], ["accept", "burn", "void", END]),
-    "called, three kept": (called_and_one_too_many, ["called"], ["accept", "burn", "void", END]),
+    "called": (called, ["called"], ["resume", *REPAIR, "enter", "void", END]),
+    "called, two kept": (called_and_kept, ["called"], [*KEPT, "rescan hand", "insert", "void", END]),
+    "called, three kept": (
+        called_and_one_too_many,
+        ["called"],
+        [*KEPT, "rescan hand", "insert", "void", END],
+    ),
     "called, closed": (called_closed, ["called"], ["resume"]),
 }
 
@@ -349,14 +447,18 @@ def test_what_is_not_offered_is_refused(name: str) -> None:
     way, _, ways = CASES[name]
     play = way()
     for action in [*WAYS, "", "nonsense", "void ", "KEEP"]:
-        if action in ways and action not in ("void", END, "burn done"):
+        if action in ways and action in RELEASES:
             continue
         answer = play.refused(Kind.RELEASE, action=action)
         assert "is no way out now" in answer
-    if "void" not in ways:
-        assert "on hold" in play.refused(Kind.VOID)
-    if END not in ways:
-        assert "on hold" in play.refused(Kind.SHOE_END)
+    for action in set(WAYS) - RELEASES - set(ways) - ALWAYS:
+        kind = Kind.RESCAN if action == "rescan hand" else Kind(action)
+        answer = play.refused(kind, position="P1", to="B1", card="2S", count="1", round="9/9")
+        assert "on hold" in answer and all(WAYS[way] in answer.lower() or True for way in ways)
+
+
+ALWAYS = {"amend", "device swap", "void"}
+"""They look elsewhere: lawful under any hold."""
 
 
 @pytest.mark.parametrize(
@@ -368,19 +470,14 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
     out = play.out if before.shoe else None
     burned = len(play.of(ev.CardBurned))
     dealt = len(play.of(ev.CardDealt))
-    match action:
-        case "void":
-            play.do(Kind.VOID)
-        case "shoe end":
-            play.do(Kind.SHOE_END)
-        case _:
-            play.release(action)
+    play.take(action)
     # An unread card is counted when nobody will scan it again.
     unread_burn_is_out = name == "unread burn" and action == "burn"
     unread_is_out = bool(before.unread) and action in ("void", END)
+    told = {"insert": 1, "enter": 1, "drop": -1, "burn done": before.burns_due}.get(action, 0)
     if play.state.shoe is not None:
         assert out is not None
-        assert play.out == out + unread_burn_is_out + unread_is_out, (
+        assert play.out == out + unread_burn_is_out + unread_is_out + told, (
             "every card was counted when it was drawn"
         )
     else:
@@ -388,7 +485,7 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
         assert out is None or not ended or ended[-1].dealt + len(ended[-1].burned) == out + unread_is_out
     released = play.of(ev.TableReleased)
     if before.holds[0].code not in play.codes:
-        assert (released[-1].action, released[-1].reason, released[-1].approved_by) == (action, "test", "Pia")
+        assert (released[-1].action, released[-1].reason, released[-1].approved_by) == (action, REASON, "Pia")
         assert before.holds[0].code in released[-1].codes
     match action:
         case "burn":
@@ -402,6 +499,14 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
             assert play.codes == (["integrity"] if name == "ninth copy" else [])
         case "shoe end":
             assert play.stands(Phase.SHUFFLE_DUE) and not play.state.held and not play.state.loose
+        case "burn done":
+            assert len(play.of(ev.CardBurned)) == burned + before.burns_due and play.stands(Phase.IDLE)
+        case "enter":
+            assert len(play.of(ev.CardDealt)) == dealt + 1
+        case "correct" | "insert" | "move":
+            assert len(play.of(ev.HandCorrected) + play.of(ev.KeptNamed) + play.of(ev.KeptMoved)) == 1
+        case "next":
+            assert not play.state.loose and len(play.state.reserved) == kept
         case _:
             assert len(play.of(ev.CardDealt)) == dealt and len(play.of(ev.CardBurned)) == burned
 
@@ -410,7 +515,7 @@ def test_after_accept_the_hand_goes_on_and_one_too_many_is_an_overdraw() -> None
     play = called_and_one_too_many()
     play.release("accept")
     assert play.codes == ["overdraw"] and not play.of(ev.RoundResulted)
-    assert offered(play.state) == ("burn", "void", "shoe end")
+    assert offered(play.state) == in_order(["burn", *REPAIR, "void", END])
     play.release("burn")
     assert play.result().player.cards == ("9S", "KD") and play.out == 6 + 5
 
@@ -457,7 +562,7 @@ def test_a_further_fault_joins_the_hold_and_each_keeps_its_own_way() -> None:
     play.release("burn")
     assert play.codes == ["device-lost"], "the burn ended the call, not the lost scanner"
     assert "still on hold: device-lost" in play.last.answer
-    assert offered(play.state) == ("void", "shoe end")
+    assert "cards-confirmed" not in offered(play.state)
     play.restore()
     play.release("cards-confirmed")
     assert not play.state.held and play.stands(Phase.DEALING)
@@ -476,7 +581,14 @@ def test_release_needs_a_pit_boss_a_reason_and_what_was_seen() -> None:
     resume = {"action": "resume"}
 
     def answer(**fields: object) -> str:
-        given = {"args": resume, "person": "Pia", "supervisor": True, "reason": "ok", "expect": saw, **fields}
+        given = {
+            "args": resume,
+            "person": "Pia",
+            "supervisor": True,
+            "reason": REASON,
+            "expect": saw,
+            **fields,
+        }
         decision = play.give(Command(Kind.RELEASE, play.now(), **given))  # type: ignore[arg-type]
         return decision.answer if decision.refused else "accepted"
 
@@ -499,7 +611,7 @@ def test_the_screen_must_be_anew_after_each_card_kept() -> None:
             args={"action": "accept"},
             person="Pia",
             supervisor=True,
-            reason="x",
+            reason=REASON,
             expect=saw,
         )
     )
@@ -534,7 +646,8 @@ def test_restart_in_every_phase(phase: Phase) -> None:
     if before.round is not None:
         assert play.state.round is not None and play.state.round.cards == before.round.cards
     if held:
-        assert "cards-confirmed" not in offered(play.state), "not before the scanner is back"
+        # Not before the scanner is back; a complete hand wants none.
+        assert ("cards-confirmed" in offered(play.state)) == (phase is Phase.COMPLETE)
         play.restore()
         play.release("cards-confirmed")
         assert not play.state.held

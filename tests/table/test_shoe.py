@@ -212,7 +212,7 @@ def test_burn_faces_are_told_when_the_shoe_has_ended() -> None:
     play.do(Kind.SHOE_END)
     ended = play.of(ev.ShoeEnded)[-1]
     assert ended.burned == ("2S", "3H", "4D", "5C", "6S", "7H")
-    assert (ended.rounds, ended.dealt, ended.reason, ended.approved_by) == (1, 4, "test", "Pia")
+    assert (ended.rounds, ended.dealt, ended.reason, ended.approved_by) == (1, 4, "training: test", "Pia")
 
 
 # --- the cutting card -----------------------------------------------------------------------------------

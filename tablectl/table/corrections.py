@@ -1,0 +1,298 @@
+"""Setting the hand in play right: correct, insert, move, enter, and scanning cards again.
+
+A person says what lies on the table; then all cards of the hand are dealt anew by order under the
+rule.  What no longer belongs to the hand is kept as drawn in excess, a missing card becomes due, and
+each physical card keeps its count (house rules, section 5).  None of this ends a hold by itself,
+for the next card may be wrong too: that takes a release.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tablectl import events as ev
+from tablectl.cards import Card, Position
+from tablectl.rules import deal, draws
+from tablectl.shoe import Shoe
+from tablectl.table import words
+from tablectl.table.dealing import lay
+from tablectl.table.evolve_round import UNREAD
+from tablectl.table.holds import enterable, read_twice
+from tablectl.table.inputs import Command
+from tablectl.table.rounds import hand_complete
+from tablectl.table.state import HAND
+from tablectl.table.turn import Refused, Turn
+
+_FACE_DOWN = 4
+"""Cards of a hand before it is turned."""
+
+_AGAIN = "; when the screen is right, a pit boss releases the table: release keep"
+
+
+# --- dealing anew ---------------------------------------------------------------------------------------
+
+
+def redeal(
+    turn: Turn, cards: Sequence[Card], kept: Sequence[Card | None], how: str, command: Command
+) -> None:
+    """The hand is these ``cards`` in the order they were drawn, and these are ``kept`` besides.
+
+    Raises :class:`Refused` when the shoe cannot have held them.
+    """
+    r = turn.round
+    most = len(cards) if r.turned else _FACE_DOWN
+    laid, rest = deal(cards[:most])
+    excess = (*rest, *cards[most:])
+    kept = (*excess, *kept)
+    before = [*r.dealt, *(loose.card for loose in turn.state.loose)]
+    check_possible(turn.shoe, turn.shoe.recount(before, [*laid.values(), *kept]))
+    assert command.person is not None and command.reason is not None
+    player = [card for position, card in laid.items() if position.value[0] == "P"]
+    banker = [card for position, card in laid.items() if position.value[0] == "B"]
+    side = draws([c.points for c in player], [c.points for c in banker])
+    turn.emit(
+        ev.HandCorrected(
+            before=_told(r.cards, shown=r.turned),
+            after=_told(laid, shown=r.turned),
+            reason=command.reason,
+            approved_by=command.person,
+            next=(side.value if side else "none") if r.turned else None,
+            how=how,
+            player=tuple(map(str, player)),
+            banker=tuple(map(str, banker)),
+            kept=tuple(UNREAD if card is None else str(card) for card in kept),
+            **turn.where,
+        )
+    )
+    if turn.round.turned:
+        turn.say(words.next_step(turn.round))
+    if excess and turn.round.to_be_turned:
+        turn.hold("unturned", "First: turn.")
+    elif excess:
+        turn.hold("overdraw", "It no longer belongs to the hand.")
+
+
+def _told(cards: dict[Position, Card], *, shown: bool) -> dict[str, str]:
+    return {position.value: str(card) if shown else UNREAD for position, card in cards.items()}
+
+
+def check_possible(before: Shoe, after: Shoe) -> None:
+    """Refuse what makes a shoe impossible that was not so before; a way back is always open."""
+    worse = Counter(after.excess()) - Counter(before.excess())
+    if worse:
+        face = next(iter(worse))
+        copy = after.counts[Card.parse(face).number]
+        raise Refused(
+            f"that would be copy {copy} of {face} in a shoe of {after.decks} decks; look at the cards again,"
+            " an earlier one may have been read wrong"
+        )
+    if after.out > max(after.size, before.out):
+        raise Refused(f"that would be card {after.out} from a shoe of {after.size} cards")
+
+
+# --- what was typed --------------------------------------------------------------------------------------
+
+
+def _card(command: Command) -> Card:
+    try:
+        return Card.parse(command.args.get("card", ""))
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def _kept_place(turn: Turn, text: str) -> int | None:
+    """The place, from 1, that ``K1``, ``K2`` … names; None for anything else."""
+    if text[:1] != "K" or not (text[1:].isascii() and text[1:].isdigit() and len(text) <= 4):
+        return None
+    place, kept = int(text[1:]), len(turn.state.loose)
+    if not 1 <= place <= kept:
+        raise Refused(f"there is no kept card {text}; kept are: {_kept_names(kept)}")
+    return place
+
+
+def _kept_names(count: int) -> str:
+    return ", ".join(f"K{i}" for i in range(1, count + 1)) or "none"
+
+
+def _in_hand(turn: Turn, text: str) -> int:
+    """The index in deal order of the card at a position. Raises :class:`Refused`."""
+    if not turn.on_table:
+        raise Refused(
+            f"{text[:10]!r}: no hand lies on the table; kept cards are: " + _kept_names(len(turn.state.loose))
+        )
+    laid = [position.value for position in turn.round.cards]
+    if text not in laid:
+        raise Refused(f"no card lies at {text[:10]!r}; cards lie at: {', '.join(laid) or 'none'}")
+    return laid.index(text)
+
+
+def _kept(turn: Turn) -> list[Card | None]:
+    return [loose.card for loose in turn.state.loose]
+
+
+# --- the pit boss ------------------------------------------------------------------------------------------
+
+
+def correct(turn: Turn, command: Command) -> None:
+    """A card was read wrong: another one lies there. Its count goes from the one face to the other."""
+    card, text = _card(command), command.args.get("position", "")
+    place = _kept_place(turn, text)
+    if place is not None:
+        was = turn.state.loose[place - 1].card
+        if was == card:
+            raise Refused(f"{text} is that card already")
+        check_possible(turn.shoe, turn.shoe.exchange(was, card))
+        assert command.person is not None
+        turn.emit(
+            ev.KeptNamed(
+                place=place,
+                before=None if was is None else str(was),
+                card=str(card),
+                approved_by=command.person,
+                **turn.where,
+            )
+        )
+        turn.answer = f"{text} is named"
+        return
+    at = _in_hand(turn, text)
+    cards = list(turn.round.dealt)
+    if cards[at] == card:
+        raise Refused(f"{text} is that card already")
+    cards[at] = card
+    redeal(turn, cards, _kept(turn), "correct", command)
+    turn.answer = f"{text} corrected{_AGAIN}"
+
+
+def insert(turn: Turn, command: Command) -> None:
+    """A card was drawn and not read: it takes its place in the order, the later ones move up."""
+    card, text = _card(command), command.args.get("position", "")
+    cards = list(turn.round.dealt)
+    due = turn.round.due
+    if due is not None and text == due.value and not turn.round.to_be_turned:
+        if turn.state.unread:
+            raise Refused(f"{text} is the card that could not be read; enter it: enter {text} CARD")
+        at = len(cards)
+    else:
+        at = _in_hand(turn, text)
+    cards.insert(at, card)
+    redeal(turn, cards, _kept(turn), "insert", command)
+    turn.answer = f"inserted at {text}{_AGAIN}"
+
+
+def move(turn: Turn, command: Command) -> None:
+    """A card stands in the wrong place of the order: it goes to the other, those between move up or down."""
+    text, to_text = command.args.get("position", ""), command.args.get("to", "")
+    place, to = _kept_place(turn, text), _kept_place(turn, to_text)
+    if text == to_text:
+        raise Refused(f"{text[:10]} is there already")
+    if place is not None and to is not None:
+        assert command.person is not None
+        turn.emit(ev.KeptMoved(place=place, to=to, approved_by=command.person, **turn.where))
+        turn.answer = f"{text} moved to {to_text}"
+        return
+    if to is not None:
+        raise Refused(
+            "a card of the hand leaves it only by the rule: insert or correct what is wrong, or void"
+        )
+    at = _in_hand(turn, to_text)
+    cards, kept = list(turn.round.dealt), _kept(turn)
+    if place is not None:
+        card = kept.pop(place - 1)
+        if card is None:
+            raise Refused(f"{text} could not be read; first: correct {text} CARD")
+        cards.insert(at, card)
+    else:
+        cards.insert(at, cards.pop(_in_hand(turn, text)))
+    redeal(turn, cards, kept, "move", command)
+    turn.answer = f"{text} moved to {to_text}{_AGAIN}"
+
+
+def enter(turn: Turn, command: Command) -> None:
+    """The card that is due, told by a person: the scanner did not read it, or is dead."""
+    card, text = _card(command), command.args.get("position", "")
+    state = turn.state
+    if state.dealer is None:
+        raise Refused("dealer and pit boss enter a card together; first: sign-in NAME")
+    if not enterable(state):
+        raise Refused("no card can be entered now: cards are kept that came before it, or none is due")
+    due = turn.round.due
+    assert due is not None and command.person is not None and command.reason is not None
+    if text != due.value:
+        raise Refused(f"{due} is due, not {text[:10]!r}")
+    problem = turn.shoe.problem(card)
+    if problem:
+        raise Refused(
+            f"that would be {problem}; look at the cards again, an earlier one may have been read wrong"
+        )
+    lay(turn, card, in_step=False, source="manual", approved_by=command.person)
+    turn.answer = f"{due} entered"
+    if not turn.state.loose and any(h.code == "card-unreadable" for h in turn.state.holds):
+        turn.emit(
+            ev.TableReleased(
+                action="enter",
+                reason=command.reason,
+                approved_by=command.person,
+                codes=("card-unreadable",),
+                **turn.where,
+            )
+        )
+    if turn.state.held:
+        turn.answer += _AGAIN if turn.state.nothing_due else f"; next: {words.next_step(turn.round)}"
+    elif turn.state.nothing_due:
+        hand_complete(turn)
+
+
+# --- scanning again ----------------------------------------------------------------------------------------
+
+
+def rescan(turn: Turn, command: Command) -> None:
+    """The dealer scans cards again that lie on the table; a pit boss says whether they are the right ones."""
+    what = command.args.get("what") or "last"
+    if turn.state.dealer is None and not command.supervisor:
+        raise Refused("nobody is signed in; first: sign-in NAME")
+    if turn.state.rescan is not None:
+        raise Refused("cards are being scanned again already; a pit boss ends it: release rescanned, or keep")
+    if not turn.state.scanner_up:
+        raise Refused(f"the scanner is not there ({turn.state.scanner_why}); a pit boss can: correct, enter")
+    laid = [position.value for position in turn.round.cards]
+    if what == "last":
+        if not laid:
+            raise Refused("no card lies on the table")
+        what = laid[-1]
+    if what != HAND:
+        _in_hand(turn, what)
+    turn.emit(ev.RescanBegan(what=what, **turn.where))
+    if what == HAND:
+        turn.hold("rescan", "All cards of this round, in the order they were drawn.")
+        turn.answer = "scan all cards of this round again, in the order they were drawn"
+    else:
+        turn.hold("rescan", f"The card at {what}.")
+        turn.answer = f"scan the card at {what} again"
+    turn.answer += "; then a pit boss: release rescanned"
+
+
+def take_rescanned(turn: Turn, command: Command) -> None:
+    """What was scanned again is what lies on the table."""
+    rescan = turn.state.rescan
+    assert rescan is not None and rescan.cards
+    cards, kept = list(turn.round.dealt), _kept(turn)
+    if rescan.what == HAND:
+        cards, kept = list(rescan.cards), []
+    else:
+        cards[_in_hand(turn, rescan.what)] = rescan.cards[0]
+    if cards != list(turn.round.dealt) or kept != _kept(turn) or (turn.state.unread and rescan.what == HAND):
+        redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command)
+
+
+def drop(turn: Turn, command: Command) -> None:
+    """The last card was read twice: the repeat is taken back out of hand and count."""
+    if not read_twice(turn.state):
+        raise Refused(
+            "the last two cards read are not the same; a card is never dropped. See the other ways out"
+        )
+    assert command.person is not None
+    if turn.state.loose:
+        turn.emit(ev.CardDropped(approved_by=command.person, **turn.where))
+    else:
+        redeal(turn, turn.round.dealt[:-1], (), "drop", command)
