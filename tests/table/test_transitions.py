@@ -43,7 +43,7 @@ from tablectl.table.inputs import COMMANDS, LOOKING_BACK, Input
 from tablectl.table.pit_boss import ways_out
 from tablectl.table.state import IN_ROUND
 from tablectl.table.transitions import LAWFUL, REFUSALS, UNDER_HOLD, move_for
-from tests.table.playing import ANGEL_EYE, NATURAL, REASON, Play, house
+from tests.table.playing import ANGEL_EYE, NATURAL, REASON, Play, house, other_suit
 
 DEALER = {"dealing": {"confirm": "dealer"}}
 NO_COUNT = {"inspection": False}
