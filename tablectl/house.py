@@ -117,6 +117,7 @@ class Dealing:
     ``confirm = "default"`` becomes ``shoe`` with a shoe that has a result button, else ``automatic``.
     ``unread_seconds``: how long a wanted re-scan may take before the table is held.
     ``verdict_seconds``: how long the shoe's own verdict may take before the dealer is reminded.
+    ``due_seconds``: after how long without the card that is due the dealer is reminded of it.
     ``overdraw``: what becomes of a card in excess of a hand: burned, the next round's first, or the
     round is void.
     """
@@ -127,9 +128,10 @@ class Dealing:
     overdraw: Literal["burn", "next", "void"] = "burn"
     unread_seconds: float = 30.0
     verdict_seconds: float = 15.0
+    due_seconds: float = 20.0
 
     def __post_init__(self) -> None:
-        for key in ("unread_seconds", "verdict_seconds"):
+        for key in ("unread_seconds", "verdict_seconds", "due_seconds"):
             _fail_unless(
                 0 < getattr(self, key) <= 600, f"dealing.{key}", "0 to 600 seconds", getattr(self, key)
             )

@@ -185,6 +185,8 @@ class CardDealt(Event):
     """Whether the shoe's own label for it may be believed from here on."""
     approved_by: str | None = private()
     """For ``source = manual``: who entered it."""
+    remind_boot: int | None = private()
+    """When (boot ns) the dealer is reminded of the card that is due then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,7 @@ class HandTurned(Event):
     player: tuple[str, ...]
     banker: tuple[str, ...]
     next: str
+    remind_boot: int | None = private()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

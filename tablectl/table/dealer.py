@@ -6,6 +6,7 @@ import dataclasses
 
 from tablectl import events as ev
 from tablectl.cards import Outcome
+from tablectl.clock import SECOND
 from tablectl.odds import hand_result, outcome
 from tablectl.table import words
 from tablectl.table.holds import BY_HAND
@@ -101,6 +102,7 @@ def turn_cards(turn: Turn, command: Command) -> None:
             player=tuple(map(str, r.player)),
             banker=tuple(map(str, r.banker)),
             next=due.side.value if due else "none",
+            remind_boot=turn.now.boot + int(turn.rules.dealing.due_seconds * SECOND) if due else None,
             **turn.where,
         )
     )

@@ -260,6 +260,9 @@ def lay(
     hand = r.player if due.side.value == "player" else r.banker
     open_ = r.turned
     after = _after(turn, due, card)
+    # Four face-down cards wait to be turned, whatever is due then.
+    waits = after != "none" and (open_ or len(r.player) + len(r.banker) < 3)
+    remind = turn.now.boot + int(turn.rules.dealing.due_seconds * SECOND)
     turn.emit(
         ev.CardDealt(
             position=due,
@@ -273,6 +276,7 @@ def lay(
             reserved=reserved,
             in_step=in_step,
             approved_by=approved_by,
+            remind_boot=remind if waits else None,
             **turn.where,
         )
     )

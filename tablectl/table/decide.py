@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
-from tablectl.table import corrections, dealer, dealing, device, pit_boss, settled, shoes
+from tablectl.table import corrections, dealer, dealing, device, pit_boss, settled, shoes, words
 from tablectl.table import reasons as why_codes
 from tablectl.table.holds import offered
 from tablectl.table.inputs import (
@@ -29,7 +29,7 @@ from tablectl.table.inputs import (
     kind_of,
 )
 from tablectl.table.rounds import betting_refusal, close_betting, hand_complete, open_betting, share_reached
-from tablectl.table.state import Phase, State, next_deadline
+from tablectl.table.state import Phase, Round, State, next_deadline
 from tablectl.table.transitions import REFUSALS, move_for
 from tablectl.table.turn import Refused, Turn
 
@@ -103,11 +103,19 @@ def _deadline(turn: Turn, due: int, until: int) -> None:
     if state.unread_deadline == due:
         turn.hold("card-unreadable", "No card was scanned in its place.")
     elif r is not None and r.remind_deadline == due:
-        text = "The shoe's result is awaited: press its button, or: confirm"
-        turn.emit(ev.Reminded(what="verdict", text=text, **turn.where))
-        turn.say(text)
+        _remind(turn, r)
     else:
         _open_by_itself(turn)
+
+
+def _remind(turn: Turn, r: Round) -> None:
+    """The dealer is told once what is awaited: the shoe's verdict, or the card that is due."""
+    if turn.state.phase is Phase.COMPLETE:
+        what, text = "verdict", "The shoe's result is awaited: press its button, or: confirm"
+    else:
+        what, text = "card", f"A card is due: {words.next_step(r)}" if r.turned else "A card is due"
+    turn.emit(ev.Reminded(what=what, text=text, **turn.where))
+    turn.say(text)
 
 
 def _open_by_itself(turn: Turn) -> None:

@@ -62,9 +62,9 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
     card = Card.parse(cast(str, event.face or event.card))
     r = state.the_round
     if event.position.side is Side.PLAYER:
-        r = replace(r, player=(*r.player, card), in_step=event.in_step)
+        r = replace(r, player=(*r.player, card), in_step=event.in_step, remind_deadline=event.remind_boot)
     else:
-        r = replace(r, banker=(*r.banker, card), in_step=event.in_step)
+        r = replace(r, banker=(*r.banker, card), in_step=event.in_step, remind_deadline=event.remind_boot)
     return replace(
         state,
         phase=Phase.DEALING if r.due else Phase.COMPLETE,
@@ -112,8 +112,9 @@ def _card_rescanned(state: State, event: ev.CardRescanned) -> State:
     return replace(state, rescan=Rescan(state.rescan.what, cards))
 
 
-def _hand_turned(state: State, _: ev.HandTurned) -> State:
-    return replace(state, round=replace(state.the_round, turned=True))
+def _hand_turned(state: State, event: ev.HandTurned) -> State:
+    r = replace(state.the_round, turned=True, remind_deadline=event.remind_boot)
+    return replace(state, round=r)
 
 
 def _announcement_awaited(state: State, event: ev.AnnouncementAwaited) -> State:
