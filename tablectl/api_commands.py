@@ -220,8 +220,8 @@ def _record(
         accepted=accepted,
         answer=answer,
         reason=given.get("reason"),
-        saw_round=expect and expect.round,
-        saw_version=expect and expect.version,
+        saw_round=None if expect is None else expect.round,
+        saw_version=None if expect is None else expect.version,
     )
 
 

@@ -175,7 +175,7 @@ class HandSteps:
         if event.next is not None and event.next != self._next():
             self._find(entry, f"published next is {event.next}, derived {self._next()}")
         self._kept = [_Kept(0, None if card == "?" else card) for card in event.kept]
-        shown = f": {hand_words(event.before)} → {hand_words(event.after)}" if self._faces.hand else ""
+        shown = f": {hand_words(event.before)} -> {hand_words(event.after)}" if self._faces.hand else ""
         text = f"corrected ({event.how or 'correct'}) by {event.approved_by}, {event.reason}{shown}"
         self._say(entry, text, before=event.before, after=event.after)
 

@@ -166,7 +166,9 @@ class _View:
         faces = self._faces.everything
         match event:
             case ev.KeptNamed(place=place):
-                text = f"K{place} named" + (f": {event.before or 'not read'} → {event.card}" if faces else "")
+                text = f"K{place} named" + (
+                    f": {event.before or 'not read'} -> {event.card}" if faces else ""
+                )
             case ev.KeptMoved(place=place, to=to):
                 text = f"K{place} moved to K{to}"
             case ev.CardDropped():
