@@ -117,10 +117,10 @@ class HandSteps:
             how += self._from_kept(card)
         if event.card is not None:
             self._check_card(entry, event, side)
-        if not self._faces.hand:
+        if not self._faces.has(entry.row):
             self._say(entry, f"{position} face down, {how}", position=position)
             return
-        said, more = self._bytes(entry, card) if self._faces.has(entry.row) else ("", {})
+        said, more = self._bytes(entry, card)
         text = f"{position} {card}, {_card_points(card)} points, {how}{said}"
         self._say(entry, text, position=position, card=card, source=event.source, **more)
 

@@ -28,7 +28,8 @@ class Told:
     """``rows``: those whose face and bytes may be told. ``kept_row``: of a laid card, where it was kept."""
 
     everything: bool
-    turned: bool = False
+    turned: int | None = None
+    """The row from which on the hand lies face up; None: it does not."""
     rows: set[int] = field(default_factory=set)
     kept_row: dict[int, int] = field(default_factory=dict)
 
@@ -39,19 +40,20 @@ class Told:
     @property
     def hand(self) -> bool:
         """Whether the cards of the hand may be told."""
-        return self.everything or self.turned
+        return self.everything or self.turned is not None
 
     def words(self, text: str) -> str:
         """Words of people with the cards in them blotted out."""
         return text if self.everything else FACE.sub("?", text)
 
-    def shows(self, command: ev.CommandRecorded) -> bool:
-        """Whether the cards named in a command may be told: they are in the hand, and it is turned."""
+    def shows(self, row: int, command: ev.CommandRecorded) -> bool:
+        """Whether the cards named in a command may be told: they are in the hand, which was turned then."""
         if self.everything:
             return True
         place = command.args.get("position", "P1" if command.command == "amend" else "")
         return (
-            self.turned
+            self.turned is not None
+            and row > self.turned
             and command.accepted
             and command.command in _NAMES_CARDS
             and _OPEN.fullmatch(place) is not None
@@ -67,9 +69,10 @@ class _Kept:
 def told(events: Sequence[tuple[int, ev.Event]], *, shoe_over: bool) -> Told:
     """What of a round's events, each with its row, may be told."""
     dealt = [event for _, event in events if isinstance(event, ev.CardDealt)]
-    turned = any(isinstance(event, ev.HandTurned) for _, event in events)
-    # Face up every card is public as it is dealt.
-    made = Told(shoe_over, turned or (bool(dealt) and all(card.face is None for card in dealt)))
+    turned = next((row for row, event in events if isinstance(event, ev.HandTurned)), None)
+    if turned is None and dealt and all(card.face is None for card in dealt):
+        turned = 0  # dealt face up: every card was public at once
+    made = Told(shoe_over, turned)
     waiting: list[_Kept | None] = []
     hidden, doubtful = dict[int, int](), False
     for row, event in events:
@@ -78,7 +81,9 @@ def told(events: Sequence[tuple[int, ev.Event]], *, shoe_over: bool) -> Told:
                 waiting.append(_Kept(row, card))
             case ev.KeptNamed(place=place, card=card) if 1 <= place <= len(waiting):
                 kept = waiting[place - 1]
-                waiting[place - 1] = None if kept is None else _Kept(kept.row, card)
+                # What it was read as before may be another card's face.
+                unread = kept is not None and kept.card is None
+                waiting[place - 1] = _Kept(kept.row, card) if kept and unread else None
             case ev.KeptMoved(place=place, to=to) if 1 <= place <= len(waiting):
                 waiting.insert(to - 1, waiting.pop(place - 1))
             case ev.CardDropped() if waiting:

@@ -39,7 +39,7 @@ def round_view(
     for row in commands:
         event, at = decode_row(row)
         if isinstance(event, ev.CommandRecorded):
-            view.command(event, iso(at.wall))
+            view.command(row.row, event, iso(at.wall))
     made = view.made
     made["commands"].sort(key=lambda command: command["time"])
     made["hand"] = dict(sorted(view.hand.items(), key=lambda item: list(Position).index(Position(item[0]))))
@@ -88,7 +88,7 @@ class _View:
             case ev.TableReleased():
                 made["releases"].append(shown)
             case ev.CommandRecorded():
-                self.command(event, time)
+                self.command(row.row, event, time)
             case ev.RoundResulted():
                 made["result"] = shown
             case ev.RoundVoided():
@@ -147,12 +147,12 @@ class _View:
             saw.pop("bytes", None)
         return {"saw": saw}
 
-    def command(self, event: ev.CommandRecorded, time: str) -> None:
+    def command(self, row: int, event: ev.CommandRecorded, time: str) -> None:
         """A command: who, why, what was seen, what came of it."""
         names = ("command", "person", "uid", "accepted", "answer", "reason", "saw_round", "saw_version")
         shown = {name: value for name in names if (value := getattr(event, name)) is not None}
         shown["args"] = dict(event.args)
-        if not self._faces.shows(event):
+        if not self._faces.shows(row, event):
             blot = self._faces.words
             shown |= {name: blot(shown[name]) for name in ("answer", "reason") if name in shown}
             shown["args"] = {
