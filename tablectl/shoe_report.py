@@ -52,7 +52,7 @@ class _Count:
                 self._dealt(event)
             case ev.CardBurned(card=card, kept=kept):
                 if kept:
-                    card = self.kept.pop(0) if self.kept else card
+                    card = _take(self.kept, card)
                 self.burned.append(_known(card))
             case ev.ScanKept(card=card):
                 self.kept.append(card)
@@ -81,18 +81,20 @@ class _Count:
                 pass
 
     def _dealt(self, event: ev.CardDealt) -> None:
-        waiting = self.reserved if event.reserved else self.kept
-        if (event.kept or event.reserved) and waiting:
-            waiting.pop(0)
-        self.hand.append(event.face or event.card)
+        card = event.face or event.card
+        if event.kept or event.reserved:
+            _take(self.reserved if event.reserved else self.kept, card)
+        self.hand.append(card)
 
     def _settled(self, event: ev.RoundResulted | ev.RoundVoided | ev.RoundAmended) -> None:
         match event:
             case ev.RoundResulted(outcome=outcome):
                 self.results[event.round] = outcome.value
-            case ev.RoundAmended(after=after):
+            case ev.RoundAmended(before=before, after=after):
                 self.results[event.round] = str(after.get("outcome"))
                 self.amended.add(event.round)
+                for side in ("player", "banker"):
+                    self._amended(list(before[side]["cards"]), list(after[side]["cards"]))
                 return
             case ev.RoundVoided(earlier=earlier):
                 self.voids.add(event.round)
@@ -103,6 +105,13 @@ class _Count:
                 self.kept = []
         self.dealt += self.hand
         self.hand = []
+
+    def _amended(self, before: list[str], after: list[str]) -> None:
+        """A settled hand was another one: a card that it lacks now was drawn all the same."""
+        for was, card in zip(before, after, strict=False):
+            if was in self.dealt:
+                self.dealt[self.dealt.index(was)] = card
+        self.dealt += after[len(before) :]
 
     def report(self, *, over: bool) -> dict[str, Any]:
         """The report as JSON."""
@@ -139,6 +148,13 @@ class _Count:
                 "left": _left(decks, drawn) if not made["unknown"] else None,
             }
         return made
+
+
+def _take(cards: list[str | None], card: str | None) -> str | None:
+    """Take a card out of those waiting: the one of that face, else the first; what it is."""
+    if not cards:
+        return card
+    return cards.pop(cards.index(card) if card in cards else 0)
 
 
 def _known(card: str | None) -> str | None:

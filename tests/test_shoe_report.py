@@ -125,15 +125,21 @@ def test_what_came_after_a_result_is_counted() -> None:
     play = Play(house())
     play.round("9S 2H KD 3C")
     before = ev.public_data(play.result())
+    player = before["player"] | {"cards": ["8S", "KD", "AC"]}
     amended = ev.RoundAmended(
-        before=before, after=before | {"outcome": "tie"}, reason="announcement", revision=2, **BY, **HERE
+        before=before,
+        after=before | {"outcome": "tie", "player": player},
+        reason="announcement",
+        revision=2,
+        **BY,
+        **HERE,
     )
     void = ev.RoundVoided(reason="dispute", cards={}, earlier=True, **BY, **HERE)
     report = shoe_report(of_shoe([*play.events, amended]), over=False)
     assert (report["results"], report["amended"], report["void"]) == ({"tie": 1}, 1, 0)
     report = shoe_report(of_shoe([*play.events, amended, void]), over=False)
     assert (report["results"], report["amended"], report["void"]) == ({}, 1, 1)
-    assert (report["dealt"], report["out"]) == (4, play.out)
+    assert (report["dealt"], report["out"]) == (5, play.out + 1), "the Player's third card was not counted"
 
 
 def test_a_shoe_taken_over_in_the_middle_says_so() -> None:
