@@ -179,8 +179,6 @@ class _View:
                 text = f"scanned again: {what}"
             case ev.CardRescanned():
                 text = "a card was scanned again" + (f": {event.card}" if faces else "")
-            case ev.RescanEnded(taken=taken):
-                text = "the hand was set right by it" if taken else "scanning again was given up"
             case ev.ScanUnread():
                 text = "a card could not be read"
             case ev.DeviceSwapped():

@@ -59,6 +59,7 @@ def test_no_round_of_a_real_table_shows_a_face_that_was_not_published(seed: int)
     play.idle()
     cards = [str(card) for card in DECK]
     rng.shuffle(cards)
+    cards, typed = cards[:30], cards[30:]
     raws: list[bytes] = [b""] * len(play.events)
     for card in cards:
         if play.state.phase is Phase.IDLE and not play.state.held:
@@ -69,6 +70,13 @@ def test_no_round_of_a_real_table_shows_a_face_that_was_not_published(seed: int)
             play.command(Kind.HOLD, text="look")
         if rng.random() < 0.3:
             play.command(Kind.TURN)
+        for _ in range(rng.randrange(3) if typed and play.state.held else 0):
+            places = ["P1", "B1", "P2", "B2", "P3", "K1", "K2"]
+            kind = rng.choice([Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER])
+            play.command(kind, position=rng.choice(places), to=rng.choice(places), card=typed[-1])
+            typed.pop()
+            if not typed:
+                break
         raws += [b""] * (len(play.events) - len(raws))
         play.scan(None if rng.random() < 0.05 else card)
         raws += [card.encode()] * (len(play.events) - len(raws))
