@@ -48,6 +48,9 @@ class _Count:
                 self.started = event
             case ev.BettingOpened() | ev.FreeHandOrdered():
                 self.rounds.add(event.round)
+                # No round begins while cards are kept: what became of them is settled.
+                self.unplaced += self.kept
+                self.kept = []
             case ev.CardDealt():
                 self._dealt(event)
             case ev.CardBurned(card=card, kept=kept):

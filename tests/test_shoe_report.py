@@ -102,6 +102,7 @@ BY: Any = {"approved_by": "Pia"}
         ([kept("2S"), card("2S", kept=True)], ["2S"], [], 0),
         ([kept("2S"), ev.CardsReserved(**BY, **HERE), card("2S", reserved=True)], ["2S"], [], 0),
         ([kept("2S"), ev.CardsReserved(**BY, **HERE)], [], ["2S"], 0),
+        ([kept("2S"), ev.FreeHandOrdered(**BY, boot=1), corrected(("3S",))], ["3S"], ["2S"], 0),
     ],
 )
 def test_a_card_is_counted_once_however_often_it_is_corrected(
