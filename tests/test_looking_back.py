@@ -95,8 +95,9 @@ def test_each_settled_round_is_derived_again_and_each_card_counted_once(seed: in
         assert (report["out"], report["left"]) == (play.out, play.state.shoe.left)
     for number in {event.round for event in own if event.round}:
         rows, shoe = rows_of_round(play, number)
+        (started,) = entries_of([shoe])
         try:
-            answer = explain(*entries_of([shoe]), entries_of(rows), lambda raw: None, over=False)
+            answer = explain(started, entries_of(rows), lambda raw: None, over=False)
         except NotExplained:
             assert not any(isinstance(e, ev.RoundResulted) for e in own if e.round == number)
         else:
