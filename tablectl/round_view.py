@@ -97,6 +97,8 @@ class _View:
                 made["void"] = shown | ({"earlier": True} if event.earlier else {})
             case ev.RoundAmended():
                 made["amendments"].append(shown)
+                player, banker = (event.after.get(side, {}) for side in ("player", "banker"))
+                self._lies(player.get("cards", ()), banker.get("cards", ()))
             case _:
                 self._note(event, time)
 

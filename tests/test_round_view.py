@@ -248,7 +248,9 @@ def test_everything_about_a_round_is_there() -> None:
     for step in ("deal", "deal", "deal", "deal", "keep", "name", "correct", "drop", "refuse"):
         getattr(story, step)()
     story.add(ev.TableReleased(action="resume", reason="dealing", approved_by="Pia", **HERE))
+    amended = {"P1": story.faces[0], "B1": story.faces[1]}
     result: dict[str, Any] = {"outcome": "player"}
+    result |= {"player": {"cards": [amended["P1"]]}, "banker": {"cards": [amended["B1"]]}}
     story.add(
         ev.RoundAmended(
             before=result, after=result | {"revision": 2}, reason="announcement", approved_by="Bo",
@@ -258,7 +260,7 @@ def test_everything_about_a_round_is_there() -> None:
     story.add(ev.RoundVoided(reason="dispute", cards=story.laid(), approved_by="Bo", earlier=True, **HERE))
     view = round_view(rows_of(story.events, story.raws), shoe_over=True, integrity=True)
     assert (view["shoe"], view["round"], view["flag"]) == (1, 1, INTEGRITY)
-    assert view["hand"] == story.laid()
+    assert view["hand"] == amended
     assert [card["position"] for card in view["cards"]] == ["P1", "B1", "P2", "B2"]
     (correction,) = view["corrections"]
     assert (correction["approved_by"], correction["reason"]) == ("Pia", "misread")

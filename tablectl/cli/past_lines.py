@@ -13,23 +13,22 @@ MOST = 60
 
 def round_lines(past: Mapping[str, Any]) -> Iterator[str]:
     """One round: how it ended, its cards, and what was done about it, in the order of kinds."""
-    result = mapping(past.get("result"))
     yield f"round {word(past.get('shoe'), 20)}/{word(past.get('round'), 20)}  {_ended(past)}"
     if past.get("flag"):
         yield f"  ATTENTION: {word(past['flag'])}"
     yield f"  betting {word(past.get('opened'), 40)} to {word(past.get('closed'), 40)}"
-    yield from _hand(past, result)
+    yield from _hand(past, _last(past))
     for card in _some(past, "cards"):
         yield (
             f"    {word(card.get('time'), 40)}  {word(card.get('position'), 8)} {word(card.get('card'), 8)}"
-            f"  {word(card.get('source'), 20)}  {word(card.get('raw', ''), 80)}".rstrip()
+            f"  {word(card.get('source'), 20)}  {word(card.get('raw', ''))}".rstrip()
         ) + _by(card)
     for number, card in enumerate(_some(past, "kept"), start=1):
         laid = f", later {word(card['position'], 8)}" if card.get("position") else ""
         face = word(card.get("card"), 8) if "raw" in card else "(not told before the shoe has ended)"
         yield (
             f"    {word(card.get('time'), 40)}  K{number} {face}  kept: {word(card.get('code'), 40)}"
-            f"  {word(card.get('raw', ''), 80)}".rstrip()
+            f"  {word(card.get('raw', ''))}".rstrip()
         ) + laid
     yield from _troubles(past)
     for change in _some(past, "amendments"):
@@ -43,8 +42,7 @@ def round_lines(past: Mapping[str, Any]) -> Iterator[str]:
 
 def _ended(past: Mapping[str, Any]) -> str:
     result, void = mapping(past.get("result")), mapping(past.get("void"))
-    amendments = [mapping(mapping(a).get("after")) for a in sequence(past.get("amendments"))]
-    last = amendments[-1] if amendments else result
+    amended, last = bool(sequence(past.get("amendments"))), _last(past)
     if void:
         before = f", {_short(last)} before" if void.get("earlier") else ""
         return f"VOID: {word(void.get('reason'))}, approved by {word(void.get('approved_by'), 60)}{before}"
@@ -57,7 +55,13 @@ def _ended(past: Mapping[str, Any]) -> str:
         ended += f", {side} {word(hand.get('total'), 8)}{' (' + ', '.join(marks) + ')' if marks else ''}"
     if result.get("confirmed_by") not in (None, "automatic"):
         ended += f", confirmed by {word(result['confirmed_by'], 60)}"
-    return ended + (f", AMENDED (revision {word(last.get('revision'), 8)})" if amendments else "")
+    return ended + (f", AMENDED (revision {word(last.get('revision'), 8)})" if amended else "")
+
+
+def _last(past: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result as it is now, amendments included."""
+    amendments = sequence(past.get("amendments"))
+    return mapping(mapping(amendments[-1]).get("after") if amendments else past.get("result"))
 
 
 def _hand(past: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
@@ -76,7 +80,7 @@ def _troubles(past: Mapping[str, Any]) -> Iterator[str]:
             texts = [_text(note[name]) for name in ("codes", "action", "message", "reason") if note.get(name)]
             saw = mapping(note.get("saw"))
             if saw:
-                texts.append("saw " + ", ".join(f"{word(k, 20)} {word(v, 80)}" for k, v in saw.items()))
+                texts.append("saw " + ", ".join(f"{word(k, 20)} {word(v)}" for k, v in saw.items()))
             yield f"  {what}: {'; '.join(texts)}{_by(note)}"
     for change in _some(past, "corrections"):
         yield (
