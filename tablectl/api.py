@@ -1,7 +1,8 @@
 """The local interface: HTTP over the table's unix socket (contract, section 4).
 
-It shows only what is committed.  Commands are in :mod:`tablectl.api_commands`, the forms of requests in
-:mod:`tablectl.api_forms`; what a command means is for the table to decide.
+It shows only what is committed.  Commands are in :mod:`tablectl.api_commands`, the past in
+:mod:`tablectl.api_past`, the forms of requests in :mod:`tablectl.api_forms`; what a command means is
+for the table to decide.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from aiohttp import web
 
 from tablectl.api_commands import NO_DELIVERY, Commands, error, peer_of
 from tablectl.api_forms import parse_number
+from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
+from tablectl.looking_back import LookingBack
 from tablectl.service import Published
-from tablectl.table import State
-from tablectl.views import round_view, state_view
+from tablectl.views import state_view
 
 BODY = 16 * 1024
 """The longest body of a request."""
@@ -63,6 +65,7 @@ class Api:
         published: Published,
         commands: Commands,
         reader: JournalReader,
+        back: LookingBack,
         *,
         clock: Callable[[], Instant] = now,
     ) -> None:
@@ -71,6 +74,7 @@ class Api:
         self._published = published
         self._commands = commands
         self._reader = reader
+        self._back = back
         self._clock = clock
         self._runner: web.AppRunner | None = None
         self._bound = False
@@ -85,8 +89,7 @@ class Api:
                 *self._commands.routes(),
                 web.get("/v1/delivery", self._delivery),
                 web.get("/v1/events", self._events),
-                web.get("/v1/rounds", self._rounds),
-                web.get("/v1/rounds/{shoe:[0-9]{1,9}}/{round:[0-9]{1,9}}", self._round),
+                *PastRoutes(self._published, self._back).routes(),
                 web.get("/healthz", self._healthz),
             ]
         )
@@ -136,29 +139,6 @@ class Api:
         found = self._facts.delivery()
         return error(404, NO_DELIVERY) if found is None else web.json_response(found)
 
-    async def _rounds(self, request: web.Request) -> web.Response:
-        last = parse_number(request.query.get("last", "10"), 1, 500)
-        if last is None:
-            return error(400, "last: a number from 1 to 500")
-        state = self._published.state
-
-        def read() -> list[dict[str, Any]]:
-            found = self._reader.recent_rounds(last)
-            return [
-                round_view(self._reader.round_rows(shoe, number), shoe_over=_over(state, shoe))
-                for shoe, number in found
-            ]
-
-        return web.json_response({"rounds": await asyncio.to_thread(read)})
-
-    async def _round(self, request: web.Request) -> web.Response:
-        shoe, number = int(request.match_info["shoe"]), int(request.match_info["round"])
-        state = self._published.state
-        rows = await asyncio.to_thread(self._reader.round_rows, shoe, number)
-        if not rows:
-            return error(404, f"there is no round {shoe}/{number} in this journal")
-        return web.json_response(round_view(rows, shoe_over=_over(state, shoe)))
-
     async def _events(self, request: web.Request) -> web.StreamResponse:
         text = request.headers.get("Last-Event-ID") or request.query.get("after")
         at = self._published.state.sequence if text is None else parse_number(text, 0, MOST)
@@ -196,11 +176,6 @@ class Api:
                     await asyncio.wait_for(changed.wait(), PING)
                 except TimeoutError:
                     await asyncio.wait_for(response.write(b": ping\n\n"), STALLED)
-
-
-def _over(state: State, shoe: int) -> bool:
-    """Whether that shoe has ended, and is no later one than ``state`` knows of."""
-    return shoe < state.shoes or (shoe == state.shoes and state.shoe is None)
 
 
 def _clear(path: Path) -> None:

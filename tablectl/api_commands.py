@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sqlite3
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
 from tablectl.answered import Answer
 from tablectl.api_forms import DELIVERY_RETRY, BadRequest, parse_command, parse_expect, parse_retry
+from tablectl.api_reveal import REVEAL, parse_reveal
 from tablectl.clock import SECOND, Instant
 from tablectl.core import Core, Record
 from tablectl.delivery.http import HttpDelivery
 from tablectl.events import CommandRecorded
 from tablectl.gate import BUSY, Gate, NotLetIn
+from tablectl.journal import JournalFault
+from tablectl.looking_back import LookingBack
+from tablectl.past import parse_round
 from tablectl.service import Published
-from tablectl.table import Command, Kind
-from tablectl.table.inputs import SUPERVISED
+from tablectl.table import Command, Expect, Kind
+from tablectl.table.inputs import LOOKING_BACK, SUPERVISED, Past
 
 LINK_WAIT = 2.0
 """How long (s) `bets open` waits for a good link before it is refused."""
 ANSWER_WAIT = 10.0
+
+_UNREADABLE = (JournalFault, sqlite3.Error, OSError)
+"""What reading the journal may raise."""
 
 NO_DELIVERY = "nothing is delivered from this table: no game server or no signing secret is configured"
 
@@ -38,6 +47,7 @@ class Commands:
         published: Published,
         link_good: Callable[[], bool],
         delivery: Callable[[], HttpDelivery | None],
+        back: LookingBack,
         clock: Callable[[], Instant],
     ) -> None:
         self._core = core
@@ -45,11 +55,16 @@ class Commands:
         self._published = published
         self._link_good = link_good
         self._delivery = delivery
+        self._back = back
         self._clock = clock
 
     def routes(self) -> list[web.RouteDef]:
         """Where they are found."""
-        return [web.post("/v1/commands", self._command), web.post("/v1/delivery/retry", self._retry)]
+        return [
+            web.post("/v1/commands", self._command),
+            web.post("/v1/delivery/retry", self._retry),
+            web.post("/v1/reveal", self._reveal),
+        ]
 
     async def _command(self, request: web.Request) -> web.Response:
         """A command of the table."""
@@ -61,11 +76,15 @@ class Commands:
         uid = peer(request)[1]
         supervisor = given.get("pin") is not None or kind in SUPERVISED
         if supervisor:
-            refused = await self._refused(_record(given, kind.value, uid), given.get("pin"))
+            refused = await self._refused(_record(given, kind.value, uid, expect=expect), given.get("pin"))
             if refused is not None:
                 return refused
         if kind is Kind.BETS_OPEN:
             await self._wait_for_link()
+        try:
+            past = await self._past(kind, given["args"].get("round", ""))
+        except _UNREADABLE as fault:
+            return error(503, f"the journal cannot be read: {fault}")
         command = Command(
             kind,
             self._clock(),
@@ -76,8 +95,17 @@ class Commands:
             uid,
             given.get("reason"),
             expect,
+            past,
         )
-        return (await self._carry_out(command.id, command))[0]
+        status, body = await self._carry_out(command.id, command)
+        return web.json_response(body, status=status)
+
+    async def _past(self, kind: Kind, text: str) -> Past | None:
+        """The round that a command names, if it is not the one in play. It may not be written yet."""
+        where = parse_round(text) if kind in LOOKING_BACK else None
+        if where is None or text == self._published.state.where:
+            return None
+        return await asyncio.to_thread(self._back.past, *where)
 
     async def _retry(self, request: web.Request) -> web.Response:
         """The pit boss says that the game server may take now what halted the delivery."""
@@ -94,10 +122,41 @@ class Commands:
             asked = _record(given, DELIVERY_RETRY, asked.uid, f"{DELIVERY_RETRY} refused: {NO_DELIVERY}")
         else:
             asked = _record(given, DELIVERY_RETRY, asked.uid, "the game server is asked again", accepted=True)
-        response, accepted = await self._carry_out(asked.id, Record(asked, self._clock()))
-        if accepted and delivery is not None:
+        status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
+        if status == 200 and delivery is not None:
             delivery.retry()
-        return response
+        return web.json_response(body, status=status)
+
+    async def _reveal(self, request: web.Request) -> web.Response:
+        """A round with every face, for a pit boss; that it was asked for is in the journal before."""
+        try:
+            given = parse_reveal(await request.read())
+        except BadRequest as bad:
+            return error(400, str(bad))
+        shoe, number = given["shoe"], given["round"]
+        given["args"] = {"round": f"{shoe}/{number}"}
+        asked = _record(given, REVEAL, peer(request)[1])
+        refused = await self._refused(asked, given.get("pin"))
+        if refused is not None:
+            return refused
+        try:
+            view = await self._round(shoe, number)
+            if view is None:
+                answer = f"{REVEAL} refused: there is no round {shoe}/{number} in this journal"
+            else:
+                answer = f"every face of round {shoe}/{number} was shown"
+            asked = replace(asked, accepted=view is not None, answer=answer)
+            status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
+            if status != 200:
+                return web.json_response(body, status=status)
+            # Read again: what was asked for under this id before may have gone on meanwhile.
+            return web.json_response(body | {"revealed": await self._round(shoe, number)})
+        except _UNREADABLE as fault:
+            return error(503, f"the journal cannot be read: {fault}")
+
+    async def _round(self, shoe: int, number: int) -> dict[str, Any] | None:
+        state = self._published.state
+        return await asyncio.to_thread(self._back.round, state, shoe, number, reveal=True)
 
     async def _refused(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
         try:
@@ -109,8 +168,8 @@ class Commands:
             return web.json_response(body, status=refusal.status)
         return None
 
-    async def _carry_out(self, id_: str, given: Command | Record) -> tuple[web.Response, bool]:
-        """Hand it to the core and wait for the commit: the response, and whether it was accepted."""
+    async def _carry_out(self, id_: str, given: Command | Record) -> tuple[int, dict[str, Any]]:
+        """Hand it to the core and wait for the commit: HTTP status (200: accepted) and what is answered."""
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def reply(answer: Answer) -> None:
@@ -118,12 +177,12 @@ class Commands:
                 answered.set_result(answer)
 
         if not self._core.offer(given, reply):
-            return error(503, BUSY), False
+            return 503, {"error": BUSY}
         try:
             answer = await asyncio.wait_for(answered, ANSWER_WAIT)
         except TimeoutError:
             text = "no answer yet: the journal is slow. Look at the state, then repeat with the same id"
-            return error(503, text), False
+            return 503, {"error": text}
         body = {
             "id": id_,
             "accepted": answer.accepted,
@@ -131,7 +190,7 @@ class Commands:
             "where": answer.where,
             "version": answer.version,
         }
-        return web.json_response(body, status=200 if answer.accepted else 409), answer.accepted
+        return 200 if answer.accepted else 409, body
 
     async def _wait_for_link(self) -> None:
         rules = self._published.state.rules
@@ -143,7 +202,13 @@ class Commands:
 
 
 def _record(
-    given: dict[str, Any], command: str, uid: int | None, answer: str = "", *, accepted: bool = False
+    given: dict[str, Any],
+    command: str,
+    uid: int | None,
+    answer: str = "",
+    *,
+    accepted: bool = False,
+    expect: Expect | None = None,
 ) -> CommandRecorded:
     return CommandRecorded(
         id=given["id"],
@@ -155,6 +220,8 @@ def _record(
         accepted=accepted,
         answer=answer,
         reason=given.get("reason"),
+        saw_round=None if expect is None else expect.round,
+        saw_version=None if expect is None else expect.version,
     )
 
 

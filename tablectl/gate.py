@@ -108,6 +108,8 @@ class Gate:
             accepted=False,
             answer=f"{asked.command} refused: {refusal}",
             reason=asked.reason,
+            saw_round=asked.saw_round,
+            saw_version=asked.saw_version,
         )
         self._core.offer(Record(event, self._clock()))
         return refusal

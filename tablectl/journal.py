@@ -18,6 +18,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from tablectl.journal_file import WAY_OUT, create, fault_of, open_existing
+from tablectl.journal_rounds import RoundQueries
 from tablectl.journal_rows import (
     JournalFault,
     JournalUnavailable,
@@ -40,7 +41,7 @@ TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,16}")
 _ROW = "row, sequence, public, private, raw"
 
 
-class JournalReader:
+class JournalReader(RoundQueries):
     """Reads one journal. Safe to use from any thread, one call at a time."""
 
     def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
@@ -77,22 +78,6 @@ class JournalReader:
         while page := self.rows(after):
             yield from page
             after = page[-1].row
-
-    def round_rows(self, shoe: int, round: int) -> list[Row]:
-        """Every row of one round, public and private, in order."""
-        return self._rows("shoe = ? AND round = ? ORDER BY row", shoe, round)
-
-    def recent_rounds(self, limit: int = 50) -> list[tuple[int, int]]:
-        """The newest rounds that began, as (shoe, round), newest first.
-
-        Some events carry the number of a round still to come, as the last hand's announcement does.
-        """
-        found = self._all(
-            "SELECT DISTINCT shoe, round FROM rows WHERE type IN ('betting.opened', 'hand.freed')"
-            " ORDER BY shoe DESC, round DESC LIMIT ?",
-            limit,
-        )
-        return [(int(str(shoe)), int(str(number))) for shoe, number in found]
 
     def last_of_type(self, event_type: str) -> int | None:
         """The newest row with an event of this type, for example ``shoe.started``."""

@@ -30,6 +30,7 @@ from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
+from tablectl.looking_back import LookingBack, decode_with
 from tablectl.plugins import load_beeper, load_driver
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
@@ -192,15 +193,20 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
+        scanner = self.config.scanner
+        decode = decode_with(load_driver(scanner.driver), scanner.settings)
+        back = LookingBack(self._open_reader(journal), decode)
         commands = Commands(
             self.core,
             Gate(self.config.pit_bosses, self.core, self._clock, past.attempts),
             published,
             lambda: self._why_link() is None,
             lambda: self.delivery,
+            back,
             self._clock,
         )
-        api = Api(path, facts, published, commands, self._open_reader(journal), clock=self._clock)
+        reader = self._open_reader(journal)
+        api = Api(path, facts, published, commands, reader, back, clock=self._clock)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:

@@ -1,4 +1,4 @@
-"""A table's state and its rounds as JSON for people and programs at the table.
+"""A table's state as JSON for people and programs at the table; its rounds: :mod:`tablectl.round_view`.
 
 What must not be seen is not here: burn faces, face-down cards before they are turned (nor what the rule
 makes of them), and the faces of kept cards, each of which may yet be burned, until they lie in a turned
@@ -7,13 +7,10 @@ hand or the shoe has ended.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from typing import Any
 
 from tablectl.cards import Side
 from tablectl.clock import SECOND, Instant, iso
-from tablectl.journal_rows import Row
 from tablectl.table import WAYS, Phase, State, offered, words
 from tablectl.table.state import Round
 
@@ -92,98 +89,3 @@ def _round_view(r: Round, at: Instant) -> dict[str, Any]:
 def _total(r: Round, side: Side) -> int | None:
     cards = r.player if side is Side.PLAYER else r.banker
     return sum(card.points for card in cards) % 10 if cards else None
-
-
-def round_view(rows: Sequence[Row], *, shoe_over: bool) -> dict[str, Any]:
-    """One round from its journal rows: cards with positions, times and bytes, holds, result or void.
-
-    ``shoe_over``: its shoe has ended, so that every face may be told.
-    """
-    view: dict[str, Any] = {
-        "shoe": None,
-        "round": None,
-        "opened": None,
-        "closed": None,
-        "cards": [],
-        "kept": [],
-        "holds": [],
-        "releases": [],
-        "commands": [],
-        "result": None,
-        "void": None,
-        "events": [],
-    }
-    faces = _Faces(shoe_over, rows)
-    for row in rows:
-        private = json.loads(row.private)
-        data = private["data"] if row.public is None else json.loads(row.public)["data"]
-        time = iso(private["wall"])
-        view["shoe"], view["round"] = data.get("shoe", view["shoe"]), data.get("round", view["round"])
-        if row.public is not None:
-            view["events"].append({"sequence": row.sequence, "type": private["type"], "time": time})
-        match private["type"]:
-            case "card.dealt":
-                shown = {key: value for key, value in data.items() if key not in ("shoe", "round")}
-                faces.dealt(shown, bool(private["data"].get("kept")))
-                raw = {"raw": row.raw.hex(" ")} if "card" in data or faces.turned else {}
-                view["cards"].append({**shown, "time": time, **raw})
-            case "scan.kept":
-                view["kept"].append(faces.kept(data, time, row.raw.hex(" ")))
-            case kind:
-                if kind == "table.released" and data["action"] == "burn":
-                    faces.burned()
-                _add(view, kind, data, time)
-    return view
-
-
-class _Faces:
-    """Which kept cards of a round may be shown: they are given places in the order they were kept."""
-
-    def __init__(self, shoe_over: bool, rows: Sequence[Row]) -> None:
-        self._shoe_over = shoe_over
-        self.turned = shoe_over or any(json.loads(row.private)["type"] == "hand.turned" for row in rows)
-        self._waiting: list[tuple[dict[str, Any], dict[str, Any]]] = []
-
-    def kept(self, data: dict[str, Any], time: str, raw: str) -> dict[str, Any]:
-        """A card that was kept, its face not shown yet unless the shoe is over."""
-        shown = {"code": data["code"], "time": time}
-        face = {"card": data.get("card"), "raw": raw}
-        if self._shoe_over:
-            return shown | face
-        self._waiting.append((shown, face))
-        return shown
-
-    def dealt(self, data: dict[str, Any], kept: bool) -> None:
-        """A card has its place; if it was kept, it is the first of those waiting."""
-        if kept and self._waiting:
-            shown, face = self._waiting.pop(0)
-            if self.turned or "card" in data:
-                shown |= face
-
-    def burned(self) -> None:
-        """Those waiting were burned: face down until the shoe is over."""
-        self._waiting.clear()
-
-
-def _add(view: dict[str, Any], kind: str, data: dict[str, Any], time: str) -> None:
-    shown = {key: value for key, value in data.items() if key not in ("shoe", "round")}
-    match kind:
-        case "betting.opened":
-            view["opened"] = time
-        case "betting.closed":
-            view["closed"] = data["closed_at"]
-        case "hand.turned":
-            view["turned"] = {**shown, "time": time}
-        case "table.held":
-            view["holds"].append({**shown, "time": time})
-        case "table.released":
-            view["releases"].append({**shown, "time": time})
-        case "command.recorded":
-            wanted = ("command", "args", "person", "uid", "accepted", "answer", "reason")
-            view["commands"].append({**{k: data[k] for k in wanted if k in data}, "time": time})
-        case "round.resulted":
-            view["result"] = {**shown, "time": time}
-        case "round.voided":
-            view["void"] = {**shown, "time": time}
-        case _:
-            pass

@@ -302,7 +302,12 @@ def test_commands_that_settle_carry_what_their_sender_saw(idle: Bench, command: 
     idle.bets()
     if command != "confirm":
         idle.do("hold")
-    person = {"person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "x", "args": {"action": "resume"}}
+    person = {
+        "person": PIT_BOSS.name,
+        "pin": PIT_BOSS.pin,
+        "reason": "training",
+        "args": {"action": "resume"},
+    }
     status, answer = idle.post(idle.body(command, **({} if command == "confirm" else person)))
     assert status == 409
     assert "what its sender saw" in answer["answer"] or "phase" in answer["answer"]
@@ -391,7 +396,7 @@ def test_of_confirm_and_void_at_once_exactly_one_wins() -> None:
 def race(rig: Rig, state: dict[str, Any], lead: float) -> dict[str, tuple[int, dict[str, Any]]]:
     """Two clients, one moment: what each was answered."""
     expect = {"version": state["version"]}
-    pit_boss = {"person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "race"}
+    pit_boss = {"person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "training: race"}
     bodies: dict[str, dict[str, Any]] = {"confirm": {}, "void": pit_boss}
     answers: dict[str, tuple[int, dict[str, Any]]] = {}
     barrier = threading.Barrier(2)

@@ -444,3 +444,79 @@ def test_a_copy_taken_with_its_log_opens(path: Path, tmp_path: Path) -> None:
     for name in ("T07.db", "T07.db-wal"):
         shutil.copy(tmp_path / name, tmp_path / "copy" / name)
     assert Journal.open(tmp_path / "copy" / "T07.db", "T07").verify() == len(EVENTS)
+
+
+# --- looking back ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_rounds(tmp_path: Path) -> JournalReader:
+    """Rounds 1/1, 1/2 (free) and 2/1, a row each second from :data:`WALL` on."""
+    command: Any = {"command": "confirm", "args": {}, "person": None, "supervisor": False, "uid": 1}
+    events: list[Event] = [
+        ControllerStarted(version="1"),
+        ShoeStarted(shoe=1, decks=8, rules={}, rules_hash="a"),
+        BettingOpened(shoe=1, round=1, seconds=20.0, closes_at="x"),
+        CardDealt(shoe=1, round=1, position=Position.P1, card="8S"),
+        LastHandAnnounced(shoe=1, round=9),
+        FreeHandOrdered(shoe=1, round=2, approved_by="Pia", boot=1),
+        ShoeStarted(shoe=2, decks=8, rules={}, rules_hash="b"),
+        BettingOpened(shoe=2, round=1, seconds=20.0, closes_at="x"),
+        RoundResulted(shoe=2, round=1, outcome=Outcome.PLAYER, player=HAND, banker=HAND, bets={}),
+        LastHandAnnounced(shoe=2, round=2),
+        CommandRecorded(shoe=2, id="a", accepted=True, answer="told", **command),
+        CommandRecorded(shoe=2, id="b", accepted=True, answer="later", **command),
+    ]
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    sequence, rows = 0, []
+    for number, event in enumerate(events, start=1):
+        # One decision: the result, what it leads to, and the command that gave it.
+        at = Instant(min(number, 9) if number < 12 else 12, WALL + number * 10**9)
+        public = None
+        if event.PUBLIC:
+            sequence += 1
+            public = public_body(event, table="T07", epoch="e", sequence=sequence, at=at, test=True)
+        rows.append(Row(number, sequence if event.PUBLIC else None, public, private_body(event, at)))
+    journal.append(rows)
+    journal.close()
+    return JournalReader.open(tmp_path / "T07.db")
+
+
+def test_newest_rounds_first_and_each_once(three_rounds: JournalReader) -> None:
+    assert three_rounds.recent_rounds(9) == [(2, 1), (1, 2), (1, 1)]
+    assert three_rounds.recent_rounds(2) == [(2, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("second", "where"),
+    [
+        (-100, None), (0, None), (1, None), (2, None), (3, (1, 1)), (5, (1, 1)), (6, (1, 2)), (7, (1, 2)),
+        (8, (2, 1)), (9, (2, 1)), (12, (2, 1)), (10**6, (2, 1)),
+    ],
+)  # fmt: skip
+def test_the_round_of_a_moment_is_that_in_play_or_the_last_before(
+    three_rounds: JournalReader, second: int, where: tuple[int, int] | None
+) -> None:
+    assert three_rounds.round_at(WALL + second * 10**9) == where
+
+
+def test_an_empty_journal_has_no_round_of_any_moment(tmp_path: Path) -> None:
+    Journal.open(tmp_path / "T07.db", "T07").close()
+    reader = JournalReader.open(tmp_path / "T07.db")
+    assert reader.round_at(WALL) is None and reader.recent_rounds() == []
+
+
+def test_rows_of_a_shoe(three_rounds: JournalReader) -> None:
+    row = three_rounds.shoe_row(2, "shoe.started")
+    assert row is not None and row.row == 7
+    assert three_rounds.shoe_row(2, "shoe.started", after=7) is None
+    assert three_rounds.shoe_row(3, "shoe.started") is None
+    assert [row.row for row in three_rounds.shoe_rows(2)] == [7, 8, 9, 10, 11, 12]
+    assert [row.row for row in three_rounds.shoe_rows(2, 9)] == [9, 10, 11, 12]
+
+
+def test_the_command_that_ended_a_round_is_found_and_no_other(three_rounds: JournalReader) -> None:
+    (found,) = three_rounds.commands_of(three_rounds.round_rows(2, 1))
+    event, _ = decode_row(found)
+    assert isinstance(event, CommandRecorded) and event.id == "a"
+    assert three_rounds.commands_of(three_rounds.round_rows(1, 1)) == []

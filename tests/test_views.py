@@ -20,10 +20,11 @@ from tablectl.events import (
     public_body,
 )
 from tablectl.journal_rows import Row
+from tablectl.round_view import round_view
 from tablectl.table import Phase, State
 from tablectl.table.holds import HOLDS
 from tablectl.table.state import Hold, Loose, Round
-from tablectl.views import round_view, state_view
+from tablectl.views import state_view
 
 AT = Instant(1, 1_796_000_000_000_000_000)
 HERE: Any = {"shoe": 1, "round": 2}

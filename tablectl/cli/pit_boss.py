@@ -9,6 +9,7 @@ import click
 from tablectl.cli.arguments import ROUND, Text
 from tablectl.cli.order import Given, Order, dealer_options, pit_boss_options
 from tablectl.cli.output import Refused
+from tablectl.cli.past import shoe_report
 from tablectl.cli.send import carry_out
 
 
@@ -153,5 +154,7 @@ def shoe_end(given: Given) -> int:
     """
     return carry_out(given, Order("shoe end", words=["shoe", "end"], changes_round=True))
 
+
+shoe.add_command(shoe_report, "report")
 
 COMMANDS: tuple[click.Command, ...] = (shoe, release, void, burn, burn_error, hand)
