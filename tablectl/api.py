@@ -22,6 +22,7 @@ from tablectl.api_forms import parse_number
 from tablectl.clock import Instant, now
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
+from tablectl.metrics import Metrics
 from tablectl.service import Published
 from tablectl.table import State
 from tablectl.views import round_view, state_view
@@ -88,6 +89,7 @@ class Api:
                 web.get("/v1/rounds", self._rounds),
                 web.get("/v1/rounds/{shoe:[0-9]{1,9}}/{round:[0-9]{1,9}}", self._round),
                 web.get("/healthz", self._healthz),
+                web.get("/metrics", Metrics(self._view).answer),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
@@ -111,13 +113,17 @@ class Api:
         newer = parse_number(request.query.get("newer", ""), 0, MOST)
         if newer is not None:
             await self._wait_for_row(newer)
+        return web.json_response(self._view())
+
+    def _view(self) -> dict[str, Any]:
+        """Everything that is shown of the table as it is now."""
         facts = self._facts
         view = {"table": facts.table, "epoch": facts.epoch, "test": facts.test}
         view |= state_view(self._published.state, self._clock())
         view |= facts.extra()
         view["last_result"] = facts.last_result()
         view["say"] = self._published.said.last()
-        return web.json_response(view)
+        return view
 
     async def _wait_for_row(self, row: int) -> None:
         """Answer only once something newer than ``row`` is committed, or after a while."""
@@ -128,9 +134,10 @@ class Api:
 
     async def _healthz(self, request: web.Request) -> web.Response:
         why = self._facts.health()
+        alerts = {"alerts": [alert for alert, _ in self._published.state.alerts]}
         if why is None:
-            return web.json_response({"ok": True})
-        return web.json_response({"ok": False, "why": why}, status=503)
+            return web.json_response({"ok": True, **alerts})
+        return web.json_response({"ok": False, "why": why, **alerts}, status=503)
 
     async def _delivery(self, request: web.Request) -> web.Response:
         found = self._facts.delivery()
