@@ -25,6 +25,7 @@ from tablectl.clock import Instant, now
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
+from tablectl.metrics import Metrics
 from tablectl.service import Published
 from tablectl.views import state_view
 
@@ -91,6 +92,7 @@ class Api:
                 web.get("/v1/events", self._events),
                 *PastRoutes(self._published, self._back).routes(),
                 web.get("/healthz", self._healthz),
+                web.get("/metrics", Metrics(self._view).answer),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
@@ -114,13 +116,17 @@ class Api:
         newer = parse_number(request.query.get("newer", ""), 0, MOST)
         if newer is not None:
             await self._wait_for_row(newer)
+        return web.json_response(self._view())
+
+    def _view(self) -> dict[str, Any]:
+        """Everything that is shown of the table as it is now."""
         facts = self._facts
         view = {"table": facts.table, "epoch": facts.epoch, "test": facts.test}
         view |= state_view(self._published.state, self._clock())
         view |= facts.extra()
         view["last_result"] = facts.last_result()
         view["say"] = self._published.said.last()
-        return web.json_response(view)
+        return view
 
     async def _wait_for_row(self, row: int) -> None:
         """Answer only once something newer than ``row`` is committed, or after a while."""
@@ -131,9 +137,10 @@ class Api:
 
     async def _healthz(self, request: web.Request) -> web.Response:
         why = self._facts.health()
+        alerts = {"alerts": [alert for alert, _ in self._published.state.alerts]}
         if why is None:
-            return web.json_response({"ok": True})
-        return web.json_response({"ok": False, "why": why}, status=503)
+            return web.json_response({"ok": True, **alerts})
+        return web.json_response({"ok": False, "why": why, **alerts}, status=503)
 
     async def _delivery(self, request: web.Request) -> web.Response:
         found = self._facts.delivery()

@@ -156,6 +156,9 @@ def _parse_line(line: str) -> tuple[str, _Entry]:
 DELAYS = tuple(s * SECOND for s in (0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300))
 """How long (ns) after the first, second, … wrong PIN in a row the name has to wait; then always the last."""
 
+LOCK_OUT = 5
+"""From so many wrong PINs in a row on, a wait of 4 s and longer, the pit is told."""
+
 FORGOTTEN = 3600 * SECOND
 """After so long (ns) without a wrong PIN a name begins anew: no faster than the longest delay allows."""
 
@@ -186,6 +189,18 @@ class Attempts:
             return 0
         delay = DELAYS[min(wrong.count, len(DELAYS)) - 1]
         return wrong.last + delay if delay else 0
+
+    def wrong(self, name: str) -> int:
+        """How many wrong PINs in a row are held against ``name``."""
+        return self._wrong[name].count if name in self._wrong else 0
+
+    def locked_out(self, now: int) -> tuple[str, ...]:
+        """The names that wait at ``now`` after :data:`LOCK_OUT` wrong PINs or more."""
+        return tuple(
+            name
+            for name, wrong in self._wrong.items()
+            if wrong.count >= LOCK_OUT and self.allowed_at(name) > now
+        )
 
     def failed(self, name: str, now: int) -> Attempts:
         """The state after one more wrong PIN of ``name`` at ``now``."""

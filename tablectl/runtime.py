@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,19 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
-from tablectl.clock import SECOND, Instant, now
+from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.link import ServerLink
+from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
+from tablectl.outside import Outside
 from tablectl.plugins import load_beeper, load_driver
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
@@ -44,8 +48,6 @@ _STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), 
 """In the order in which data flows, with the seconds each may take: under five in all."""
 
 EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
-
-NO_SERVER = "no game server is configured ([server] url)"
 
 
 class Runtime:
@@ -78,9 +80,6 @@ class Runtime:
         self._lock: TableLock | None = None
         self._journal: Journal | None = None
         self._readers: list[JournalReader] = []
-        self._link_why: str | None = "not asked yet"
-        self._acked = 0
-        self._last_result: dict[str, Any] | None = None
         self.delivery: HttpDelivery | None = None
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
@@ -110,13 +109,14 @@ class Runtime:
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
         self._journal = journal = Journal.open(config.journal_path, config.table.id)
-        self.around = Around(rules, traits, self._why_link())
 
         self.signals = Signals(self._beeper(), log=self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
-        state, self._last_result = past.state, past.last_result
+        state = past.state
+        self._link = ServerLink(config.server.url is not None, self._clock)  # a long replay is no bad link
+        self.around = Around(rules, traits, self._link.why)
         identity = Identity(config.table.id, journal.epoch, config.table.test)
         self.core = Core(
             state,
@@ -144,13 +144,18 @@ class Runtime:
             refused=self._refused,
         )
         self.supervision = Supervision(
-            self.core, self.reader, self.writer, self.service, self.signals, self._clock, self.crashed
+            self.core,
+            self.reader,
+            self.writer,
+            self.service,
+            self.signals,
+            self._clock,
+            self.crashed,
+            self._link.troubles,
         )
-        self._acked = journal.acked()
+        self.core.put(Started(self._clock(), __version__))  # before all else that may come
         self._add_api(journal, past)
         self._add_delivery(journal)
-
-        self.core.put(Started(self._clock(), __version__))
         for name, part in (
             ("signals", self.signals),
             ("writer", self.writer),
@@ -181,13 +186,24 @@ class Runtime:
         return reader
 
     def _add_api(self, journal: Journal, past: Replayed) -> None:
+        gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.alarm, past.attempts)
+        self.outside = outside = Outside(
+            self.config.scanner,
+            self.reader,
+            self.writer,
+            self.signals,
+            self._link,
+            gate,
+            journal.acked(),
+            past.last_result,
+        )
         facts = Facts(
             self.config.table.id,
             journal.epoch,
             self.config.table.test,
-            self._extra,
+            lambda: outside.view(scanner_up=self.state.scanner_up, now=self._clock().boot),
             lambda: None if self.delivery is None else self.delivery.status(),
-            lambda: self._last_result,
+            lambda: outside.last_result,
             self.unhealthy,
         )
         path = self.config.socket_path
@@ -198,9 +214,9 @@ class Runtime:
         back = LookingBack(self._open_reader(journal), decode)
         commands = Commands(
             self.core,
-            Gate(self.config.pit_bosses, self.core, self._clock, past.attempts),
+            gate,
             published,
-            lambda: self._why_link() is None,
+            lambda: self._link.why is None,
             lambda: self.delivery,
             back,
             self._clock,
@@ -215,7 +231,7 @@ class Runtime:
             return
         if not self.config.push_secrets:
             self.log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._set_link(False, "the credential push-hmac is missing")
+            self._set_link(Link(False, "the credential push-hmac is missing"))
             return
         self.delivery = HttpDelivery(
             server.url,
@@ -247,44 +263,17 @@ class Runtime:
                     continue
                 fresh.append(Outgoing(row.sequence, self._event_id(row.sequence), row.public))
                 if row.where is not None and row.where.type == "round.resulted":
-                    self._last_result = json.loads(row.public)["data"]
+                    self.outside.resulted(json.loads(row.public)["data"])
         if self.delivery is not None:
             self.delivery.wake(durable.state.sequence, self._clock().boot, fresh)
 
-    def _why_link(self) -> str | None:
-        """Why the game server's link is not good; None when it is."""
-        return NO_SERVER if self.config.server.url is None else self._link_why
-
-    def _set_link(self, good: bool, reason: str) -> None:
-        self._link_why = None if good else reason
-        around = self.core.around
-        self.core.around = Around(around.rules, around.traits, self._why_link())
+    def _set_link(self, link: Link) -> None:
+        self._link.now_is(link)
+        self.core.around = replace(self.core.around, link_why=self._link.why)
 
     def _set_acked(self, sequence: int) -> None:
-        self._acked = sequence
+        self.outside.acked = sequence
         self.writer.save_acked(sequence)
-
-    def _extra(self) -> dict[str, Any]:
-        """What ``/v1/state`` tells besides the table's own state."""
-        counters = self.reader.counters
-        last = counters.last_good
-        why = self._why_link()
-        return {
-            "scanner": {
-                "driver": self.config.scanner.driver,
-                "device": self.config.scanner.device,
-                "up": self.reader.connected and self.state.scanner_up,
-                "why": self.reader.reason or "",
-                "bytes": counters.bytes,
-                "frames": counters.frames,
-                "rejects": counters.rejects,
-                "last_good_age": None if last is None else round((self._clock().boot - last) / SECOND, 1),
-            },
-            "link": {"good": why is None, "why": why or ""},
-            "journal": {"state": self.writer.state, "depth": self.writer.depth, "error": self.writer.error},
-            "beeper": {"why": self.signals.trouble or ""},
-            "acked": self._acked,
-        }
 
     def unhealthy(self) -> str | None:
         """Which thread does not move, or None: then the watchdog may be fed."""

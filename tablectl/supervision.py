@@ -6,7 +6,7 @@ Only what is here decides whether the watchdog is fed (see docs/threads.md).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tablectl.clock import SECOND, Instant
@@ -34,6 +34,8 @@ class Supervision:
     signals: Signals
     clock: Callable[[], Instant]
     crashed: threading.Event
+    more: Callable[[Instant], Iterable[Trouble]] = lambda _: ()
+    """Troubles of others that :meth:`watch` asks for."""
     _untold: dict[str, Trouble] = field(default_factory=dict)
     _there: frozenset[str] = frozenset()
 
@@ -77,6 +79,7 @@ class Supervision:
                 pass
         if why := self.signals.trouble:
             yield Trouble(at, "beeper", f"The beeper cannot be heard ({why}): announce by voice.")
+        yield from self.more(at)
 
     def alarm(self, code: str, text: str) -> None:
         """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""

@@ -12,7 +12,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.core import Core, Record
 from tablectl.events import CommandRecorded, Event, PinAttempted
 from tablectl.gate import Gate, NotLetIn
-from tablectl.pins import PitBosses
+from tablectl.pins import DELAYS, LOCK_OUT, PitBosses
 
 
 class Bosses:
@@ -37,9 +37,15 @@ class Bench:
         self.now = 1_000 * SECOND
         self.written: list[Event] = []
         self.room = True
+        self.alarms: list[str] = []
         self.gate = Gate(
-            cast(PitBosses, self.bosses), cast(Core, self), lambda: Instant(self.now, self.now), history
-        )
+            cast(PitBosses, self.bosses), cast(Core, self), lambda: Instant(self.now, self.now), self.alarm,
+            history,
+        )  # fmt: skip
+
+    def alarm(self, code: str, text: str) -> None:
+        assert code == "pin-lockout"
+        self.alarms.append(text)
 
     def offer(self, given: Record) -> bool:
         """What the gate uses of the core."""
@@ -152,3 +158,98 @@ async def test_guesses_count_although_the_table_is_too_busy_to_write_them_down()
     assert "busy" in said[0]
     assert said[3].startswith("too many wrong PINs")
     assert await bench.tries("bo", "1234") != "in", "what cannot be written down is not let in"
+
+
+# --- the pit is told of a lock-out ------------------------------------------------------------------------
+
+
+def test_the_pit_is_told_from_a_wait_of_four_seconds_on() -> None:
+    assert DELAYS[LOCK_OUT - 1] == 4 * SECOND
+    assert all(delay < 4 * SECOND for delay in DELAYS[: LOCK_OUT - 1])
+
+
+async def wrong(bench: Bench, times: int, name: str = "anna", uid: int = 1) -> None:
+    """So many wrong PINs, each when its wait is over."""
+    for _ in range(times):
+        assert await bench.tries(name, uid=uid) == "wrong name or PIN"
+        bench.now += 300 * SECOND
+
+
+@pytest.mark.parametrize("count", range(1, 14))
+async def test_each_wrong_pin_from_the_fifth_on_tells_the_pit_how_many_and_how_long(count: int) -> None:
+    bench = Bench()
+    await wrong(bench, count)
+    expected = [
+        f"{n} wrong PINs in a row for pit boss anna, from uid 1 of this machine; "
+        f"the next try is allowed in {min(2 ** (n - 3), 300) if n < 12 else 300} s."
+        for n in range(LOCK_OUT, count + 1)
+    ]
+    assert bench.alarms == expected
+
+
+async def test_the_right_pin_ends_the_row_and_the_next_lock_out_is_a_new_one() -> None:
+    bench = Bench()
+    await wrong(bench, LOCK_OUT - 1)
+    assert await bench.tries("anna", "1234") == "in"
+    await wrong(bench, LOCK_OUT - 1)
+    assert bench.alarms == []
+    await wrong(bench, 1)
+    assert len(bench.alarms) == 1
+
+
+async def test_tries_refused_during_a_wait_are_no_wrong_pins() -> None:
+    bench = Bench()
+    await wrong(bench, LOCK_OUT - 1)
+    assert await bench.tries("anna") == "wrong name or PIN"
+    for _ in range(20):
+        assert await bench.tries("anna") == "too many wrong PINs; wait 4 s"
+    assert len(bench.alarms) == 1
+
+
+async def test_of_unknown_names_the_pit_is_told_as_one_and_no_name_is_repeated() -> None:
+    bench = Bench()
+    for n in range(LOCK_OUT):
+        await wrong(bench, 1, f"mallory{n}", uid=66)
+    assert bench.alarms == [
+        "5 wrong PINs in a row for unknown names, from uid 66 of this machine; "
+        "the next try is allowed in 4 s."
+    ]
+
+
+async def test_names_that_wait_are_counted_by_user() -> None:
+    bench = Bench()
+    for name, uid in (("anna", 1), ("anna", 2), ("bo", 1), ("nobody", 1)):
+        for _ in range(LOCK_OUT - 1):
+            await bench.tries(name, uid=uid)
+            bench.now += 3 * SECOND
+    assert bench.gate.locked_out == 0
+    for name, uid in (("anna", 1), ("anna", 2), ("bo", 1), ("nobody", 1)):
+        await bench.tries(name, uid=uid)
+    assert bench.gate.locked_out == 4
+    bench.now += 4 * SECOND - 1
+    assert bench.gate.locked_out == 4
+    bench.now += 1
+    assert bench.gate.locked_out == 0
+
+
+async def test_the_pit_is_told_although_the_try_could_not_be_written_down() -> None:
+    bench = Bench()
+    await wrong(bench, LOCK_OUT - 1)
+    bench.room = False
+    assert "busy" in await bench.tries("anna")
+    assert len(bench.alarms) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "ago", "told"),
+    [(LOCK_OUT - 1, 0, 0), (LOCK_OUT, 0, 1), (LOCK_OUT, 3, 1), (LOCK_OUT, 4, 0), (9, 63, 1), (9, 64, 0)],
+)
+def test_after_a_start_the_pit_is_told_only_of_a_wait_that_still_runs(
+    count: int, ago: int, told: int
+) -> None:
+    bad = PinAttempted(person="anna", good=False, uid=1)
+    bench = Bench(*[(bad, Instant((1_000 - ago) * SECOND, 0))] * count)
+    assert len(bench.alarms) == bench.gate.locked_out == told
+    if told:
+        wait = DELAYS[count - 1] // SECOND - ago
+        assert bench.alarms[0].endswith(f"the next try is allowed in {wait} s.")

@@ -126,6 +126,28 @@ def test_a_flood_of_names_is_bounded_and_frees_nobody_who_waits() -> None:
     assert attempts.allowed_at("anna") == 8 + DELAYS[8]
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 400 * SECOND)), max_size=60),
+    st.integers(0, 400 * SECOND),
+)
+def test_locked_out_is_who_waits_after_five_wrong_pins_in_a_row(
+    steps: list[tuple[str, bool, int]], later: int
+) -> None:
+    attempts, now = Attempts(), 0
+    row = dict.fromkeys("abc", 0)
+    last = dict.fromkeys("abc", 0)
+    for name, right, after in steps:
+        now += after
+        anew = now - last[name] >= FORGOTTEN
+        row[name] = 0 if right else 1 if anew else row[name] + 1
+        last[name] = now
+        attempts = attempts.succeeded(name) if right else attempts.failed(name, now)
+        assert {n: attempts.wrong(n) for n in row} == row
+    now += later
+    waits = {n for n, count in row.items() if count >= 5 and last[n] + DELAYS[min(count, 12) - 1] > now}
+    assert set(attempts.locked_out(now)) == waits
+
+
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.integers(0, 10**12)), max_size=40))
 def test_one_name_never_touches_another(steps: list[tuple[str, bool, int]]) -> None:
     both, alone, now = Attempts(), Attempts(), 0

@@ -304,6 +304,37 @@ def test_without_the_signing_secret_it_is_up_and_says_so() -> None:
             assert runtime.stop()
 
 
+def test_a_server_that_stays_away_is_told_to_the_pit_once_until_it_was_there_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tablectl.delivery.link.UNREACHABLE", SECOND // 2)
+    with Rig("bee-tek", overrides=BARE) as rig:
+        runtime = Runtime(load_config(rig.config))
+        runtime.start()
+        try:
+            runtime.watch()
+            assert rig.client.state()["alerts"] == [], "not before its time"
+
+            def told() -> list[str]:
+                runtime.watch()
+                return [
+                    a["message"] for a in rig.client.state()["alerts"] if a["alert"] == "server-unreachable"
+                ]
+
+            (text,) = until(told, "the alert")
+            assert "cannot be reached" in text and "Betting stays closed" in text
+            rig.do("ack", supervised=True, alert="server-unreachable")
+            for _ in range(20):
+                assert not told(), "it was seen"
+            rig.start_server()
+            rig.wait(lambda s: s["link"]["good"], "the server is there", 30)
+            assert not told()
+            rig.server.end(signal.SIGKILL)
+            until(told, "the next time it goes")
+        finally:
+            assert runtime.stop()
+
+
 def test_two_tables_in_one_process_keep_apart() -> None:
     with Bench("bee-tek", overrides=BARE) as one, Bench("angel-eye", overrides=BARE) as two:
         one.open_table(CARDS)

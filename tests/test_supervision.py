@@ -27,6 +27,7 @@ class Bench:
         self.service: Any = SimpleNamespace(progress=NOW)
         self.signals: Any = SimpleNamespace(trouble=None)
         self.crashed = threading.Event()
+        self.others: list[Trouble] = []
         self.supervision = Supervision(
             cast(Any, self.core),
             cast(Any, self.reader),
@@ -35,6 +36,7 @@ class Bench:
             cast(Any, self.signals),
             lambda: Instant(NOW, NOW),
             self.crashed,
+            lambda at: iter(self.others),
         )
 
     def offer(self, given: object) -> bool:
@@ -88,13 +90,15 @@ def test_only_waiting_for_a_disk_in_trouble_excuses_who_does_not_move(
     assert bench.supervision.unhealthy() == (None if excused and full else "the reader does not move")
 
 
-@pytest.mark.parametrize("code", ["beeper", "disk-slow", "journal"])
+@pytest.mark.parametrize("code", ["beeper", "disk-slow", "journal", "server-unreachable"])
 def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgement(code: str) -> None:
     bench = Bench()
     for there in (True, True, True, False, False, True, True):
         match code:
             case "beeper":
                 bench.signals.trouble = "it is gone" if there else None
+            case "server-unreachable":
+                bench.others = [Trouble(Instant(NOW, NOW), code, "x")] if there else []
             case _:
                 state = "slow" if code == "disk-slow" else "failing"
                 bench.writer.state = state if there else "ok"

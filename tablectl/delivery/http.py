@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 class HttpDelivery:
     """Delivers one table's journal to ``url`` (``{table}`` is expanded).
 
-    ``reader_factory`` opens this delivery's own journal reader. ``on_link(good, reason)`` is called at
+    ``reader_factory`` opens this delivery's own journal reader. ``on_link(link)`` is called at
     every change, ``on_acked(sequence)`` after every answer that moved it (the caller saves it),
     ``on_alarm(code, text)`` when trouble begins. All are called in the loop and must be quick.
     ``deadline``: seconds for one whole try. Raises :class:`ValueError` for a bad address or secret.
@@ -60,7 +60,7 @@ class HttpDelivery:
         table: str,
         epoch: str,
         *,
-        on_link: Callable[[bool, str], None],
+        on_link: Callable[[Link], None],
         on_acked: Callable[[int], None],
         on_alarm: Callable[[str, str], None],
         deadline: float = 5.0,
@@ -289,7 +289,7 @@ class HttpDelivery:
             link = self._outbox.link(self._clock().boot)
             if link != self._told:
                 self._told = link
-                self._on_link(link.good, link.reason)
+                self._on_link(link)
 
 
 def _address(url: str, table: str) -> URL:

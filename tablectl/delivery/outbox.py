@@ -81,10 +81,14 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Whether bets may be taken as far as delivery goes; ``reason`` says why not, in stable words."""
+    """Whether bets may be taken as far as delivery goes; ``reason`` says why not, in stable words.
+
+    ``trouble``: what is in the way has an alarm of its own.
+    """
 
     good: bool
     reason: str
+    trouble: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +247,7 @@ class Outbox:
     def link(self, now: int) -> Link:
         """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""
         if self.trouble is not None:
-            return Link(False, self.trouble.text)
+            return Link(False, self.trouble.text, trouble=True)
         if self.last_at is None or not self.probed:
             return Link(False, self.last_error or "the game server has not answered yet")
         if self.last_error is not None:

@@ -17,7 +17,10 @@ from tablectl.cli import main
 from tablectl.local import Client, Interrupted
 from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
-HEAVY = ("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata")
+HEAVY = (
+    *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
+    "prometheus_client",
+)
 NAMES_HEAVY = f"""
 import sys
 from tablectl.cli import main
@@ -31,7 +34,15 @@ sys.exit(code)
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["status"], ["bets", "open"], ["confirm"], ["recall"], ["confirm", "--round", "12/34"]],
+    [
+        ["--help"],
+        ["status"],
+        ["alerts"],
+        ["bets", "open"],
+        ["confirm"],
+        ["recall"],
+        ["confirm", "--round", "12/34"],
+    ],
 )
 def test_quick_commands_load_nothing_heavy(daemon: FakeDaemon, run: Path, words: list[str]) -> None:
     done = subprocess.run(
@@ -60,7 +71,7 @@ def test_status_shows_what_a_dealer_needs(daemon: FakeDaemon, run: Path) -> None
 
 
 def test_a_table_without_a_game_server_has_no_bad_link(daemon: FakeDaemon, run: Path) -> None:
-    from tablectl.runtime import NO_SERVER
+    from tablectl.delivery.link import NO_SERVER
 
     daemon.state = (200, {**STATE, "link": {"good": False, "why": NO_SERVER}})
     shown = tablectl("status", run=run).stdout

@@ -21,7 +21,7 @@ from standardwebhooks.webhooks import Webhook
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.http import HttpDelivery
-from tablectl.delivery.outbox import Outbox
+from tablectl.delivery.outbox import Link, Outbox
 from tablectl.events import private_body, public_body
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.journal import Journal, Row
@@ -60,8 +60,8 @@ class Sender:
         )
         self.task: asyncio.Task[None] | None = None
 
-    def _link(self, good: bool, reason: str) -> None:
-        self.links.append((good, reason))
+    def _link(self, link: Link) -> None:
+        self.links.append((link.good, link.reason))
         self.changed.set()
 
     def _acked(self, sequence: int) -> None:
@@ -611,7 +611,7 @@ async def test_two_secrets_send_two_signatures(rig: Rig) -> None:
     links: list[bool] = []
     delivery = HttpDelivery(
         hostile.url, [SECRET, OTHER_SECRET], journal.reader, "T07", journal.epoch,
-        on_link=lambda good, _: links.append(good), on_acked=lambda _: None, on_alarm=lambda *_: None,
+        on_link=lambda link: links.append(link.good), on_acked=lambda _: None, on_alarm=lambda *_: None,
     )  # fmt: skip
     task = asyncio.create_task(delivery.run())
     async with asyncio.timeout(5):

@@ -416,3 +416,21 @@ def test_message_ids() -> None:
 
 def test_a_state_is_a_value() -> None:
     assert replace(running(), failures=0) == running()
+
+
+@pytest.mark.parametrize(
+    ("answer", "trouble"),
+    [
+        (Answer(401), True),
+        (Answer(404), True),
+        (ok(99), True),
+        (Answer(503), False),
+        (Failed("the game server cannot be reached: Connection refused"), False),
+        (Failed("the game server's certificate is refused: expired", at_fault=True), True),
+    ],
+)
+def test_a_bad_link_says_whether_it_has_an_alarm_of_its_own(answer: Answer | Failed, trouble: bool) -> None:
+    box = after(running(), answer)
+    assert (box.link(T0).good, box.link(T0).trouble) == (False, trouble)
+    box = box.retried()
+    assert (box.link(T0).good, box.link(T0).trouble) == (False, False), "asked again: nothing is known yet"

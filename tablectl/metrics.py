@@ -1,0 +1,119 @@
+"""What a table tells Prometheus: ``GET /metrics``, made anew for each scrape from what ``/v1/state`` shows.
+
+Nothing is counted here and nothing is global: a metric cannot differ from the state, nor tell what the state
+hides.  Every metric is a line of :data:`METRICS`; ``docs/metrics.md`` explains them.  Labels take only values
+the program itself knows, so that nothing a peer sends makes a new series.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from tablectl import __version__
+from tablectl.table import HOLDS, Phase
+
+Kind = Literal["info", "gauge", "counter"]
+
+METRICS: dict[str, tuple[Kind, str]] = {
+    "tablectl_info": ("info", "Which table this is, and what runs it."),
+    "tablectl_phase": ("gauge", "1 for the phase the table is in, 0 for the others."),
+    "tablectl_held": ("gauge", "1 while a hold lies over the phase."),
+    "tablectl_hold": ("gauge", "1 for each hold in force, 0 for the other codes."),
+    "tablectl_alert": ("gauge", "1 for each alert nobody has acknowledged."),
+    "tablectl_alerts": ("gauge", "How many alerts nobody has acknowledged."),
+    "tablectl_shoe_cards_left": ("gauge", "Cards left in the shoe; absent without a shoe."),
+    "tablectl_rounds_total": ("counter", "Results announced since the daemon started."),
+    "tablectl_sequence": ("gauge", "The newest event for the game server."),
+    "tablectl_acknowledged_sequence": ("gauge", "The newest event the game server has acknowledged."),
+    "tablectl_link_good": ("gauge", "1 while the game server's link is good."),
+    "tablectl_scanner_up": ("gauge", "1 while the scanner is connected and ready."),
+    "tablectl_scanner_rejects_total": ("counter", "Scans that could not be read, since the daemon started."),
+    "tablectl_journal_queue": ("gauge", "Rows that wait for the disk."),
+    "tablectl_pin_lockouts": ("gauge", "Names that wait after five or more wrong PINs in a row."),
+}
+"""Every metric, by the name it is scraped by: kind and help."""
+
+MOST_ALERTS = 100
+"""Series of open alerts; the program has fewer."""
+
+_ALERT = re.compile(r"[a-z]+(-[a-z]+)*", re.ASCII)
+
+Labels = Mapping[str, str]
+
+
+class StateCollector(Collector):
+    """``view`` gives what ``/v1/state`` would show now."""
+
+    def __init__(self, view: Callable[[], dict[str, Any]]) -> None:
+        self._view = view
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric as it is now."""
+        samples: dict[str, list[tuple[Labels, float]]] = {}
+        for name, labels, value in _samples(self._view()):
+            samples.setdefault(name, []).append((labels, value))
+        for name, (kind, text) in METRICS.items():
+            metric = _family(kind, name, text)
+            for labels, value in samples.pop(name, []):
+                metric.add_sample(name, dict(labels), value)
+            yield metric
+        assert not samples, f"not in the table of metrics: {', '.join(samples)}"
+
+
+def _family(kind: Kind, name: str, text: str) -> Metric:
+    match kind:
+        case "info":
+            return InfoMetricFamily(name.removesuffix("_info"), text)
+        case "counter":
+            return CounterMetricFamily(name.removesuffix("_total"), text)
+        case "gauge":
+            return GaugeMetricFamily(name, text)
+
+
+def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
+    about = {"version": __version__, "table": view["table"], "epoch": view["epoch"]}
+    yield "tablectl_info", {**about, "test": "true" if view["test"] else "false"}, 1
+    for phase in Phase:
+        yield "tablectl_phase", {"phase": phase.value}, phase.value == view["phase"]
+    held = {hold["code"] for hold in view["holds"]}
+    yield "tablectl_held", {}, bool(held)
+    for code in HOLDS:
+        yield "tablectl_hold", {"code": code}, code in held
+    alerts = [alert["alert"] for alert in view["alerts"]]
+    for alert in alerts[:MOST_ALERTS]:
+        if _ALERT.fullmatch(alert):
+            yield "tablectl_alert", {"alert": alert}, 1
+    yield "tablectl_alerts", {}, len(alerts)
+    if view["shoe"] is not None:
+        yield "tablectl_shoe_cards_left", {}, view["shoe"]["left"]
+    yield "tablectl_rounds_total", {}, view["results"]
+    yield "tablectl_sequence", {}, view["sequence"]
+    yield "tablectl_acknowledged_sequence", {}, view["acked"]
+    yield "tablectl_link_good", {}, view["link"]["good"]
+    yield "tablectl_scanner_up", {}, view["scanner"]["up"]
+    yield "tablectl_scanner_rejects_total", {}, view["scanner"]["rejects"]
+    yield "tablectl_journal_queue", {}, view["journal"]["depth"]
+    yield "tablectl_pin_lockouts", {}, view["pins"]["locked_out"]
+
+
+class Metrics:
+    """The page of metrics. ``view``: as for :class:`StateCollector`."""
+
+    def __init__(self, view: Callable[[], dict[str, Any]]) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(StateCollector(view))
+
+    def text(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    async def answer(self, _: web.Request) -> web.Response:
+        """``GET /metrics``. The type is told: Prometheus 3 takes no page without it."""
+        return web.Response(body=self.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
