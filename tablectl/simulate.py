@@ -113,7 +113,13 @@ class Simulation:
     def _command(self, kind: Kind, **args: str) -> None:
         expect = Expect(version=self.state.version)
         command = Command(
-            kind, self._now(), args=args, person="pit", supervisor=True, reason="simulation", expect=expect
+            kind,
+            self._now(),
+            args=args,
+            person="pit",
+            supervisor=True,
+            reason="training: simulation",
+            expect=expect,
         )
         self._give(command)
 

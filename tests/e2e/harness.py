@@ -315,7 +315,7 @@ class Rig:
         """Send a command; status and body."""
         body: dict[str, Any] = {"id": id or uuid.uuid4().hex, "command": command, "args": args}
         if supervised:
-            body |= {"person": PIT_BOSS.name, "pin": pin or PIT_BOSS.pin, "reason": "test"}
+            body |= {"person": PIT_BOSS.name, "pin": pin or PIT_BOSS.pin, "reason": "training: test"}
         if expect is not None:
             body["expect"] = expect
         return self.client.post("/v1/commands", body)
