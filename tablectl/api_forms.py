@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.table import Expect, Kind
 from tablectl.table.inputs import COMMANDS
+from tablectl.table.reasons import problem
 
 TEXT = 512
 """The longest text of a field, in characters."""
@@ -62,8 +63,8 @@ def parse_command(body: bytes) -> tuple[dict[str, Any], Kind]:
 def parse_retry(body: bytes) -> dict[str, Any]:
     """The checked fields of an order to deliver again. Raises :class:`BadRequest`."""
     given = parse_body(body, frozenset({"id", "person", "pin", "reason"}))
-    if not (given.get("reason") or "").strip():
-        raise BadRequest("reason: why, it is written down")
+    if wrong := problem(given.get("reason") or ""):
+        raise BadRequest(f"reason: {wrong}")
     return given
 
 

@@ -149,15 +149,20 @@ class ScriptedDealer:
     def _prepare(self, state: dict[str, Any]) -> None:
         if state["dealer"] is None:
             self._command("sign-in", {"name": "demo", "pickup": "left"})
-        elif not self._new_shoe(state):
-            self._command("shoe inspect", {"method": "by-hand"}, supervised="cards counted")
+        else:
+            self._next_shoe(state)
 
     def _shoe_over(self, state: dict[str, Any]) -> None:
         if self._loaded_for is not None:
             self._loaded_for = None
             self.ledger.shoes += 1
             return
-        self._new_shoe(state)
+        self._next_shoe(state)
+
+    def _next_shoe(self, state: dict[str, Any]) -> None:
+        """A new shoe, or where it is refused the count that it wants first."""
+        if not self._new_shoe(state):
+            self._supervised("shoe inspect", {"method": "by-hand"}, state, "routine: cards counted")
 
     def _new_shoe(self, state: dict[str, Any]) -> bool:
         """Shuffle, load the shoe, and say so."""
@@ -240,23 +245,23 @@ class ScriptedDealer:
         """The pit boss comes: the screen is right, or the round is void, or the shoe is taken out."""
         ways = {way["action"] for way in state["ways"]}
         if "as-p1" in ways:
-            self._supervised("release", {"action": "as-p1"}, state, "seen on video")
+            self._supervised("release", {"action": "as-p1"}, state, "training: seen on video")
         elif "cards-confirmed" in ways and self._screen_is_right(state):
-            self._supervised("release", {"action": "cards-confirmed"}, state, "cards compared")
+            self._supervised("release", {"action": "cards-confirmed"}, state, "training: cards compared")
         elif "accept" in ways and self._screen_is_right(state):
-            self._supervised("release", {"action": "accept"}, state, "seen on video")
+            self._supervised("release", {"action": "accept"}, state, "training: seen on video")
         elif state["round"] and "void" in ways:
             if state["scanner"]["up"] and state["phase"] != "betting":
                 self.ledger.voids += 1
-                self._supervised("void", {}, state, "cards not certain")
+                self._supervised("void", {}, state, "training: cards not certain")
             else:
                 self._wait(state)
         elif "burn" in ways:
-            self._supervised("release", {"action": "burn"}, state, "burned")
+            self._supervised("release", {"action": "burn"}, state, "training: burned")
         elif "resume" in ways:
-            self._supervised("release", {"action": "resume"}, state, "go on")
+            self._supervised("release", {"action": "resume"}, state, "training: go on")
         elif "shoe end" in ways and state["scanner"]["up"]:
-            self._supervised("shoe end", {}, state, "shoe not certain")
+            self._supervised("shoe end", {}, state, "training: shoe not certain")
         else:
             self._wait(state)
 

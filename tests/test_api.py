@@ -160,7 +160,14 @@ def test_numbers_in_addresses_are_bounded(text: str, number: int | None) -> None
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"[]", b'{"id": "a"}', b'{"id": "a", "reason": " "}', b'{"id": "a", "reason": "x", "args": {}}'],
+    [
+        b"",
+        b"[]",
+        b'{"id": "a"}',
+        b'{"id": "a", "reason": " "}',
+        b'{"id": "a", "reason": "system", "args": {}}',
+        b'{"id": "a", "reason": "x"}',
+    ],
 )
 def test_form_of_a_delivery_retry_is_checked(body: bytes) -> None:
     with pytest.raises(BadRequest):
@@ -199,7 +206,7 @@ def test_socket_is_open_to_its_group_only(bench: Bench) -> None:
 
 def test_wrong_pins_are_refused_journalled_and_slowed_down(idle: Bench) -> None:
     version = {"version": idle.client.state()["version"]}
-    supervised = {"reason": "test", "expect": version, "command": "shoe end"}
+    supervised = {"reason": "training: test", "expect": version, "command": "shoe end"}
     assert idle.post({"id": "p0", **supervised})[0] == 403
     assert idle.post({"id": "p1", **supervised, "person": "mallory"})[0] == 403
     answers = [
@@ -234,7 +241,7 @@ def test_guesses_sent_side_by_side_are_slowed_down_too(idle: Bench) -> None:
 
     def guess(i: int) -> None:
         client = Client(idle.socket_path)
-        body = idle.body("void", person="burst", pin=f"{i:04d}", reason="x")
+        body = idle.body("void", person="burst", pin=f"{i:04d}", reason="training")
         answers.append(client.post("/v1/commands", body))
 
     threads = [threading.Thread(target=guess, args=(i,)) for i in range(12)]
@@ -336,13 +343,13 @@ def test_one_id_is_one_command_over_the_interface_too(idle: Bench) -> None:
 def test_a_table_that_delivers_nothing_says_so(idle: Bench) -> None:
     """Who asks for it is checked and written down all the same."""
     assert idle.client.get("/v1/delivery")[0] == 404
-    body = {"id": uuid.uuid4().hex, "person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "mended"}
+    body = {"id": uuid.uuid4().hex, "person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "system"}
     status, answer = idle.client.post("/v1/delivery/retry", body)
     assert status == 409
     assert "nothing is delivered" in answer["answer"]
     assert idle.client.post("/v1/delivery/retry", body) == (status, answer)
     assert idle.client.post("/v1/delivery/retry", body | {"pin": "0000", "id": "x"})[0] == 403
-    assert idle.client.post("/v1/delivery/retry", {"id": "y", "reason": "mended"})[0] == 403
+    assert idle.client.post("/v1/delivery/retry", {"id": "y", "reason": "system"})[0] == 403
     idle.post(idle.body("turn"))  # answered after its commit, and so after theirs
     recorded = [
         (e.id == body["id"], e.person, e.reason, e.accepted)
@@ -350,9 +357,9 @@ def test_a_table_that_delivers_nothing_says_so(idle: Bench) -> None:
         if isinstance(e, CommandRecorded) and e.command == "delivery retry"
     ]
     assert recorded == [
-        (True, PIT_BOSS.name, "mended", False),
-        (False, PIT_BOSS.name, "mended", False),
-        (False, None, "mended", False),
+        (True, PIT_BOSS.name, "system", False),
+        (False, PIT_BOSS.name, "system", False),
+        (False, None, "system", False),
     ]
 
 

@@ -95,7 +95,8 @@ class Bench:
         )
 
     def command(self, kind: Kind, id: str = "", **args: str) -> Command:
-        return Command(kind, self.clock(), id=id, args=args, person="Pia", supervisor=True, reason="test")
+        reason = "training: test"
+        return Command(kind, self.clock(), id=id, args=args, person="Pia", supervisor=True, reason=reason)
 
     def ask(self, command: Command | Record) -> Answer:
         """Hand a command in and wait for its answer."""

@@ -11,6 +11,7 @@ from tablectl.cards import Card, Outcome
 from tablectl.emulation import Drawn
 from tablectl.local import NotReachable
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
+from tablectl.table.reasons import problem
 
 
 class Enough(Exception):
@@ -165,12 +166,15 @@ def test_shoe_out_of_step_is_not_asked() -> None:
     assert table.said == ["confirm"]
 
 
-def test_first_shoe_waits_for_the_count() -> None:
-    table = Table(phase="no shoe", shoe=None)
+@pytest.mark.parametrize("phase", ["no shoe", "shuffle due"])
+def test_a_shoe_that_wants_a_count_first_gets_it(phase: str) -> None:
+    table = Table(phase=phase, shoe=None)
     table.accepts = False
     turns(table, Box())
     assert table.said == ["shoe new", "shoe inspect"]
-    assert table.commands[1]["person"] == "pit"
+    count = table.commands[1]
+    assert (count["person"], count["expect"]) == ("pit", {"version": 7})
+    assert problem(count["reason"]) is None
 
 
 def test_burn_cards_are_drawn_as_such() -> None:
@@ -273,7 +277,7 @@ def test_takes_a_way_out_that_fits_what_lies_on_the_table(
     assert [(c["command"], c["args"]) for c in table.commands] == ([does] if does else [])
     for command in table.commands:
         assert (command["person"], command["pin"], command["expect"]) == ("pit", "1234", {"version": 7})
-        assert command["reason"]
+        assert problem(command["reason"]) is None
 
 
 def test_screen_is_compared_with_the_cards_in_the_order_they_were_laid() -> None:

@@ -56,6 +56,38 @@ class Pattern(click.ParamType[str]):
         return str(value)
 
 
+class ReasonType(Text):
+    """``CODE`` or ``CODE: words``; what is wrong is told with the list of codes.
+
+    The codes are read only when a reason is, or its help: ``status`` does without them.
+    """
+
+    name = "code[: words]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from tablectl.table.reasons import problem
+
+        text = super().convert(value, param, ctx)
+        if wrong := problem(text):
+            self.fail(wrong, param, ctx)
+        return text
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        from tablectl.table.reasons import REASONS
+
+        return f"Write CODE or 'CODE: words', CODE one of {', '.join(REASONS)}."
+
+
+class ReasonOption(click.Option):
+    """``--reason``, whose help lists the codes."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from tablectl.table.reasons import REASONS
+
+        self.help = f"Why; it is written down. One of {', '.join(REASONS)}; then, if you like, words."
+        return super().get_help_record(ctx)
+
+
 TABLE = Pattern("id", r"[A-Za-z0-9_-]{1,16}", "a table's id is 1 to 16 of A-Z a-z 0-9 _ -")
 ROUND = Pattern("shoe/round", r"[1-9][0-9]{0,8}/[1-9][0-9]{0,8}", "a round is written SHOE/ROUND: 12/34")
 NAME = Pattern(

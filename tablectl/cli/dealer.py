@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tablectl.cli.arguments import Text
+from tablectl.cli.cards import WHAT
 from tablectl.cli.order import Given, Order, dealer_options
 from tablectl.cli.send import carry_out
 
@@ -85,16 +86,6 @@ def bets_close(given: Given) -> int:
     return carry_out(given, Order("bets close", words=["bets", "close"], changes_round=True))
 
 
-@click.command("cut-card")
-@dealer_options
-def cut_card(given: Given) -> int:
-    """The cutting card has come out.
-
-    Example:  tablectl cut-card
-    """
-    return carry_out(given, Order("cut-card", words=["cut-card"]))
-
-
 @click.command("turn")
 @dealer_options
 def turn(given: Given) -> int:
@@ -120,16 +111,35 @@ def confirm(given: Given, outcome: str | None) -> int:
     return carry_out(given, Order("confirm", args, words, changes_round=True))
 
 
+@click.command("rescan")
+@click.argument("what", metavar="[last|hand|POS]", type=WHAT, default="last")
+@dealer_options
+def rescan(given: Given, what: str) -> int:
+    """Scan the last card again, or the whole hand, or the card at POS (P1 to B3). None is counted twice.
+
+    Example:  tablectl rescan hand --round 12/34
+    """
+    return carry_out(given, Order("rescan", {"what": what}, ["rescan", what], changes_round=True))
+
+
 @click.command("hold")
 @click.argument("text", type=Text(200), required=False)
+@click.option(
+    "--because",
+    type=click.Choice(["card-missed", "card-twice", "two-cards"]),
+    help="A card was drawn without a scan, one card was read twice, or two were drawn at once.",
+)
 @dealer_options
-def hold(given: Given, text: str | None) -> int:
+def hold(given: Given, text: str | None, because: str | None) -> int:
     """Put the table on hold; only a pit boss releases it.
 
+    \b
     Example:  tablectl hold "a card fell on the floor"
+              tablectl hold --because card-missed
     """
-    args = {} if text is None else {"text": text}
-    return carry_out(given, Order("hold", args, ["hold", *args.values()]))
+    args = {"text": text, "because": because}
+    words = ["hold"] + ([] if text is None else [text]) + ([] if because is None else ["--because", because])
+    return carry_out(given, Order("hold", {name: said for name, said in args.items() if said}, words))
 
 
 @click.command("ack")
@@ -149,9 +159,9 @@ COMMANDS: tuple[click.Command, ...] = (
     sign_in,
     sign_out,
     bets,
-    cut_card,
     turn,
     confirm,
+    rescan,
     hold,
     ack,
 )

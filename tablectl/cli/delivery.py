@@ -42,7 +42,7 @@ def status(target: Target, as_json: bool) -> int:
     output.say(f"events {newest}, acknowledged {acked}, owed {owed}")
     if found.get("halted") is True:
         output.say(f"HALTED: {word(found.get('trouble'))}")
-        output.say("way out: mend it there, then: tablectl delivery retry --as NAME --reason TEXT")
+        output.say("way out: mend it there, then: tablectl delivery retry --as NAME --reason system")
     elif found.get("trouble") or found.get("last_error"):
         output.say(f"trouble: {word(found.get('trouble') or found.get('last_error'))}")
     return 0
@@ -51,7 +51,7 @@ def status(target: Target, as_json: bool) -> int:
 def retry(given: Given) -> int:
     """Ask the game server again, now, also after it was halted. Nothing is skipped.
 
-    Example:  tablectl delivery retry --as bo --reason "the server was mended"
+    Example:  tablectl delivery retry --as bo --reason "system: the server was mended"
     """
     order = Order("delivery retry", words=["delivery", "retry"], resource="/v1/delivery/retry")
     return carry_out(given, order)

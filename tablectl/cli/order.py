@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from tablectl.cli.arguments import NAME, ROUND, Text, json_option, reaches_daemon
+from tablectl.cli.arguments import (
+    NAME,
+    ROUND,
+    ReasonOption,
+    ReasonType,
+    json_option,
+    reaches_daemon,
+)
 from tablectl.cli.target import Target
 
 TABLE_COMMANDS = "/v1/commands"
@@ -19,13 +27,15 @@ TABLE_COMMANDS = "/v1/commands"
 class Order:
     """A command as typed. ``words``: the command line that gives it again, without what was seen.
 
-    ``resource``: where it is sent; one that is not the table's carries no arguments and nothing seen.
+    ``looks_back``: the round it names, that need not be the one in play. ``resource``: where it is sent;
+    one that is not the table's carries no arguments and nothing seen.
     """
 
     command: str
     args: Mapping[str, str] = field(default_factory=dict)
     words: Sequence[str] = ()
     changes_round: bool = False
+    looks_back: str | None = None
     resource: str = TABLE_COMMANDS
 
 
@@ -40,6 +50,16 @@ class Given:
     person: str | None = None
     reason: str | None = None
     pin_stdin: bool = False
+
+    @property
+    def saw(self) -> bool:
+        """Whether it says what its sender saw."""
+        return self.round is not None or self.state is not None
+
+
+def must_have_seen(given: Given, order: Order) -> bool:
+    """Whether the order goes only with what its sender saw: it changes a round, or is the pit boss's."""
+    return order.resource == TABLE_COMMANDS and (order.changes_round or given.person is not None)
 
 
 def seen_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,8 +78,7 @@ def dealer_options(function: Callable[..., int | None]) -> Callable[..., Any]:
     """A command of the dealer: its first argument is :class:`Given`."""
 
     def command(target: Target, /, **rest: Any) -> int | None:
-        given = Given(target, rest.pop("as_json"), rest.pop("seen_round"), rest.pop("seen_state"))
-        return function(given, **rest)
+        return function(_given(target, rest), **rest)
 
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
@@ -73,33 +92,73 @@ def pit_boss_options(function: Callable[..., int | None], *, seen: bool = True) 
     """
 
     def command(target: Target, /, **rest: Any) -> int | None:
-        given = Given(
-            target,
-            rest.pop("as_json"),
-            rest.pop("seen_round", None),
-            rest.pop("seen_state", None),
-            rest.pop("person"),
-            rest.pop("reason"),
-            rest.pop("pin_stdin"),
-        )
-        return function(given, **rest)
+        return function(_given(target, rest), **rest)
 
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
-    reason = click.option("--reason", type=Text(200), required=True, help="Why; it is written down.")
+    with_people = _people(command, required=True)
+    return reaches_daemon(json_option(seen_options(with_people) if seen else with_people))
+
+
+def undo_options(function: Callable[..., int | None]) -> Callable[..., Any]:
+    """A command of the dealer that the pit boss takes back with ``--undo``: ``undo`` is an argument of it.
+
+    Only then it has a pit boss and a reason.
+    """
+
+    def command(target: Target, /, **rest: Any) -> int | None:
+        context = click.get_current_context()
+        given = _given(target, rest)
+        if rest["undo"]:
+            _need_people(context, given)
+            return function(given, **rest)
+        # A name from the environment is there for all commands and means nothing here.
+        typed = context.get_parameter_source("person") is ParameterSource.COMMANDLINE
+        if typed or given.reason is not None or given.pin_stdin:
+            raise click.UsageError("--as, --reason and --pin-stdin go with --undo", context)
+        return function(replace(given, person=None), **rest)
+
+    command.__doc__ = function.__doc__
+    command.__name__ = function.__name__
+    undo = click.option("--undo", is_flag=True, help="Take it back: the pit boss's, with --as and --reason.")
+    return reaches_daemon(json_option(seen_options(undo(_people(command, required=False)))))
+
+
+def _need_people(context: click.Context, given: Given) -> None:
+    """Click's own words for what is missing, were it always needed."""
+    for param in context.command.params:
+        if param.name in ("person", "reason") and getattr(given, param.name) is None:
+            raise click.MissingParameter("--undo is the pit boss's", context, param)
+
+
+def _people(function: Callable[..., Any], *, required: bool) -> Callable[..., Any]:
+    """``--as``, ``--reason`` and ``--pin-stdin``."""
+    reason = click.option("--reason", cls=ReasonOption, type=ReasonType(200), required=required)
     person = click.option(
         "--as",
         "person",
         type=NAME,
-        required=True,
+        required=required,
         envvar="TABLECTL_PIT_BOSS",
         help="The pit boss (or from TABLECTL_PIT_BOSS).",
     )
     pin = click.option(
         "--pin-stdin", is_flag=True, help="Read the PIN from standard input; else it is asked."
     )
-    with_people = person(reason(pin(command)))
-    return reaches_daemon(json_option(seen_options(with_people) if seen else with_people))
+    return person(reason(pin(function)))
+
+
+def _given(target: Target, rest: dict[str, Any]) -> Given:
+    """What every command has, taken out of what click found; the command's own arguments are left."""
+    return Given(
+        target,
+        rest.pop("as_json"),
+        rest.pop("seen_round", None),
+        rest.pop("seen_state", None),
+        rest.pop("person", None),
+        rest.pop("reason", None),
+        rest.pop("pin_stdin", False),
+    )
 
 
 def repeat(given: Given, order: Order, seen: Sequence[str]) -> str:

@@ -1,4 +1,7 @@
-"""The shoe's commands and the pit boss's: each of the latter has a name, a PIN and a reason."""
+"""The pit boss's commands: each has a name, a PIN, a reason, and what was seen.
+
+Cards are set right in :mod:`tablectl.cli.corrections`; the shoe's commands are in :mod:`tablectl.cli.shoe`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,9 @@ from typing import Any
 
 import click
 
-from tablectl.cli.arguments import ROUND, Text
+from tablectl.cli import corrections, shoe
+from tablectl.cli.arguments import Text
 from tablectl.cli.order import Given, Order, dealer_options, pit_boss_options
-from tablectl.cli.output import Refused
-from tablectl.cli.past import shoe_report
 from tablectl.cli.send import carry_out
 
 
@@ -21,29 +23,9 @@ def release(given: Given, action: str) -> int:
 
     Without --round or --state it only shows what would happen.
 
-    Example:  tablectl release burn --state 512 --as bo --reason "card drawn by mistake"
+    Example:  tablectl release burn --state 512 --as bo --reason "dealing: drawn by mistake"
     """
-    return carry_out(given, Order("release", {"action": action}, ["release", action], changes_round=True))
-
-
-@click.command("void")
-@click.argument("which", metavar="[SHOE/ROUND]", type=ROUND, required=False)
-@pit_boss_options
-def void(given: Given, which: str | None) -> int:
-    """Make the round in play void; its cards stay used.
-
-    Without SHOE/ROUND, --round or --state it only shows what would happen.
-
-    Example:  tablectl void 12/34 --as bo --reason "cards fell from the table"
-    """
-    if which is not None and given.round is not None and which != given.round:
-        raise Refused(f"refused: {which} and --round {given.round} are two rounds")
-    round_ = which or given.round
-    given = Given(
-        given.target, given.as_json, round_, given.state, given.person, given.reason, given.pin_stdin
-    )
-    args = {} if round_ is None else {"round": round_}
-    return carry_out(given, Order("void", args, ["void"], changes_round=True))
+    return carry_out(given, Order("release", {"action": action}, ["release", action]))
 
 
 class _BurnGroup(click.Group):
@@ -55,12 +37,12 @@ class _BurnGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group("burn", cls=_BurnGroup, subcommand_metavar="N --as NAME --reason TEXT | done N")
+@click.group("burn", cls=_BurnGroup, subcommand_metavar="N --state V --as NAME --reason CODE | done N")
 def burn() -> None:
     """Burn N cards, by order of the pit boss; or `done N`: N were burned unscanned.
 
     \b
-    Example:  tablectl burn 2 --as bo --reason "card seen by a player"
+    Example:  tablectl burn 2 --state 512 --as bo --reason "dealing: card seen by a player"
               tablectl burn done 6
     """
 
@@ -82,7 +64,7 @@ def burn_done(given: Given, count: int) -> int:
 def burn_order(given: Given, count: int) -> int:
     """Burn COUNT cards, by order of the pit boss.
 
-    Example:  tablectl burn 2 --as bo --reason "card seen by a player"
+    Example:  tablectl burn 2 --state 512 --as bo --reason "dealing: card seen by a player"
     """
     return carry_out(given, Order("burn", {"count": str(count)}, ["burn", str(count)]))
 
@@ -92,7 +74,7 @@ def burn_order(given: Given, count: int) -> int:
 def burn_error(given: Given) -> int:
     """Order the burn after a game error.
 
-    Example:  tablectl burn-error --as bo --reason "overdraw in 12/34"
+    Example:  tablectl burn-error --state 512 --as bo --reason "dealing: overdraw in 12/34"
     """
     return carry_out(given, Order("burn-error", words=["burn-error"]))
 
@@ -101,7 +83,7 @@ def burn_error(given: Given) -> int:
 def hand() -> None:
     """A hand out of the ordinary: free.
 
-    Example:  tablectl hand free --as bo --reason "first hand of the shoe"
+    Example:  tablectl hand free --state 512 --as bo --reason "routine: first hand"
     """
 
 
@@ -110,51 +92,16 @@ def hand() -> None:
 def hand_free(given: Given) -> int:
     """Deal a hand without wagers.
 
-    Example:  tablectl hand free --as bo --reason "first hand of the shoe"
+    Example:  tablectl hand free --state 512 --as bo --reason "routine: first hand"
     """
     return carry_out(given, Order("hand free", words=["hand", "free"]))
 
 
-@click.group("shoe")
-def shoe() -> None:
-    """The shoe: new, inspect, end.
-
-    Example:  tablectl shoe new
-    """
-
-
-@shoe.command("new")
-@click.option("--note", type=Text(200), help="Which set of cards, who cut.")
-@dealer_options
-def shoe_new(given: Given, note: str | None) -> int:
-    """Start a new shoe.
-
-    Example:  tablectl shoe new --note "set 4, cut by seat 3"
-    """
-    return carry_out(given, Order("shoe new", {} if note is None else {"note": note}, ["shoe", "new"]))
-
-
-@shoe.command("inspect")
-@click.option("--by-hand", is_flag=True, required=True, help="Counted by hand.")
-@pit_boss_options
-def shoe_inspect(given: Given, by_hand: bool) -> int:
-    """The cards were counted; dealer and pit boss attest it. --reason says what was found.
-
-    Example:  tablectl shoe inspect --by-hand --as bo --reason "complete, none marked"
-    """
-    return carry_out(given, Order("shoe inspect", {"method": "by-hand"}, ["shoe", "inspect", "--by-hand"]))
-
-
-@shoe.command("end")
-@pit_boss_options
-def shoe_end(given: Given) -> int:
-    """Take the shoe out of play; a round in play becomes void.
-
-    Example:  tablectl shoe end --state 512 --as bo --reason "cards worn"
-    """
-    return carry_out(given, Order("shoe end", words=["shoe", "end"], changes_round=True))
-
-
-shoe.add_command(shoe_report, "report")
-
-COMMANDS: tuple[click.Command, ...] = (shoe, release, void, burn, burn_error, hand)
+COMMANDS: tuple[click.Command, ...] = (
+    *corrections.COMMANDS,
+    *shoe.COMMANDS,
+    release,
+    burn,
+    burn_error,
+    hand,
+)

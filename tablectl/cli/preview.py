@@ -17,13 +17,13 @@ def preview(client: Any, given: Given, order: Order) -> int:
     if status != 200:
         raise Refused(f"refused: {escape(raw.get('error', f'HTTP {status}'))}")
     state = State(raw)
-    seen = _seen(raw)
+    seen = _seen(raw, order)
     line = repeat_line(given, order, seen)
     if given.as_json:
         output.say_json({"done": False, "would": order.command, "state": raw, "repeat": line})
     else:
         output.say("Nothing was done yet. The table now:")
-        for text in (*state.round_lines(), *state.hold_lines()):
+        for text in (*state.round_lines(), *state.progress_lines(), *state.hold_lines()):
             output.say(f"  {text}")
         output.say(_would(order, state))
         if order.command != "release" or order.args.get("action") in state.ways:
@@ -39,13 +39,16 @@ def repeat_line(given: Given, order: Order, seen: list[str]) -> str:
     return escape(repeat(given, order, seen))
 
 
-def _seen(raw: Mapping[str, Any]) -> list[str]:
-    """Round and version as options: only what has their shape, for this will be pasted into a shell."""
+def _seen(raw: Mapping[str, Any], order: Order) -> list[str]:
+    """Round and version as options: only what has their shape, for this will be pasted into a shell.
+
+    Not the round where the order names another: to see both side by side is to take one for the other.
+    """
     from tablectl.cli.arguments import ROUND
 
     seen = []
     where, version = raw.get("where"), raw.get("version")
-    if isinstance(where, str) and ROUND.matches(where):
+    if order.looks_back is None and isinstance(where, str) and ROUND.matches(where):
         seen += ["--round", where]
     if isinstance(version, int) and not isinstance(version, bool) and version >= 0:
         seen += ["--state", str(version)]
@@ -55,19 +58,55 @@ def _seen(raw: Mapping[str, Any]) -> list[str]:
 
 
 def _would(order: Order, state: State) -> str:
-    match order.command:
-        case "confirm":
-            said = order.args.get("outcome")
-            return f"This would announce {said or 'what the cards say'} as the result of round {state.where}."
-        case "void":
-            return f"This would void round {order.args.get('round') or state.where}; its cards stay used."
-        case "shoe end":
-            return "This would take the shoe out of play; a round in play becomes void."
-        case "release":
-            action = order.args.get("action", "")
-            way = state.ways.get(action)
-            if way is None:
-                return f"{escape(action)} is no way out now; it would be refused."
-            return f"This would do: {way}."
-        case command:
-            return f"This would do: {command}."
+    args = order.args
+    if order.command == "release":
+        way = state.ways.get(args.get("action", ""))
+        if way is None:
+            return f"{escape(args.get('action', ''))} is no way out now; it would be refused."
+        return f"This would do: {way}."
+    if order.command == "confirm":
+        said = args.get("outcome") or "what the cards say"
+        return f"This would announce {said} as the result of round {state.where}."
+    if order.command == "void":
+        if order.looks_back is not None:
+            return (
+                f"Round {order.looks_back} is not in play. This would void it all the same: "
+                "bets settled by it are taken back."
+            )
+        return f"This would void round {args.get('round') or state.where}; its cards stay used."
+    if order.command == "amend":
+        cards = ", ".join(f"{card} at {place}" for place, card in args.items() if place != "round")
+        return f"This would amend round {order.looks_back}: {cards}; its result becomes what those cards say."
+    if order.command == "shoe inspect":
+        found = "; ".join(f"{name} {text}" for name, text in args.items() if name != "method")
+        return _INSPECT[args["method"]] + (f" Found: {found}." if found else "")
+    last = " The coming hand is its last." if args.get("last_hand") else ""
+    return _WOULD.get(order.command, f"This would do: {order.command}.").format(**args) + last
+
+
+_WOULD = {
+    "rescan": "This would take the next scans for {what} again.",
+    "correct": "This would make {position} the {card}, and deal all cards anew by the rule.",
+    "insert": "This would put the {card} at {position}, and deal the cards behind it anew by the rule.",
+    "move": "This would move {position} to {to}, and deal all cards anew by the rule.",
+    "enter": "This would enter the {card} at {position} by hand.",
+    "burn": "This would order {count} cards burned.",
+    "burn-error": "This would order the burn after a game error.",
+    "hand free": "This would begin a hand without wagers.",
+    "shoe end": "This would take the shoe out of play; a round in play becomes void.",
+    "shoe adopt": (
+        "This would take over shoe {number} in mid-shoe: {out} cards out, {rounds} rounds; "
+        "its cards are only counted."
+    ),
+    "shoe new undo": "This would take the new shoe back.",
+    "cut-card undo": "This would take the cutting card back.",
+    "device swap": "This would go on with another scanner and the same cards.",
+}
+"""What an order does, with its arguments in place, which the keyboard has checked."""
+
+_INSPECT = {
+    "by-hand": "This would record the count of the cards, attested by dealer and pit boss.",
+    "scan": "This would begin the count: every card scanned then is counted, not dealt.",
+    "scan-done": "This would end the count and record it, attested by dealer and pit boss.",
+    "scan-cancel": "This would break the count off; nothing is recorded.",
+}

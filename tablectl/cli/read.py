@@ -10,6 +10,9 @@ from tablectl.cli.output import escape
 NO_SERVER = "no game server"
 """How the daemon's reason begins where none is configured: a table that plays for itself, no trouble."""
 
+MOST_NAMES = 20
+"""Cards named on one line."""
+
 POSITIONS = {"Player": ("P1", "P2", "P3"), "Banker": ("B1", "B2", "B3")}
 
 
@@ -29,6 +32,11 @@ def word(value: Any, most: int = 300) -> str:
         return "?"
     text = escape(str(value)[: most + 1])
     return text if len(text) <= most else text[:most] + "…"
+
+
+def _count(number: Any, noun: str) -> str:
+    """``1 card``, ``3 cards``, ``? cards``."""
+    return f"{word(number, 20)} {noun}{'' if number == 1 else 's'}"
 
 
 def hand_lines(cards: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
@@ -73,7 +81,8 @@ class State:
             lines.append(f"dealer {word(raw['dealer'], 60)}, picks up {word(raw.get('pickup'), 10)}")
         else:
             lines.append("no dealer is signed in")
-        lines += self._shoe_lines() + self.round_lines() + self.hold_lines()
+        lines += self._shoe_lines() + self.round_lines() + self.settled_lines()
+        lines += self.progress_lines() + self.hold_lines()
         lines += [f"say: {word(text)}" for text in sequence(raw.get("say"))[-3:]]
         return lines + self._alert_lines() + self._outside_lines()
 
@@ -114,15 +123,46 @@ class State:
             lines.append(word(now["words"]))
         return lines
 
+    def settled_lines(self) -> list[str]:
+        """How the last round ended."""
+        settled = mapping(self.raw.get("settled"))
+        return (
+            [f"last: round {word(settled.get('where'), 30)}, {word(settled.get('what'))}"] if settled else []
+        )
+
+    def progress_lines(self) -> list[str]:
+        """What is under way besides a round: cards scanned again, a count; and cards set aside."""
+        lines = []
+        if rescan := mapping(self.raw.get("rescan")):
+            what = word(rescan.get("what"), 20)
+            what = {"last": "the last card", "hand": "the hand"}.get(what, what)
+            lines.append(f"re-scan of {what}: {_count(rescan.get('scanned'), 'card')} so far")
+        if counting := mapping(self.raw.get("counting")):
+            line = f"count: {word(counting.get('counted'), 20)} of {word(counting.get('of'), 20)}"
+            if extra := sequence(counting.get("extra")):
+                names = " ".join(word(card, 8) for card in extra[:MOST_NAMES])
+                line += f", {len(extra)} extra: {names}{' …' if len(extra) > MOST_NAMES else ''}"
+            if counting.get("unknown"):
+                line += f", {word(counting['unknown'], 20)} unknown"
+            lines.append(line)
+        if self.raw.get("reserved"):
+            lines.append(f"{_count(self.raw['reserved'], 'card')} reserved for the next round")
+        return lines
+
     def hold_lines(self) -> list[str]:
-        """Holds, the cards kept with them, and the ways out."""
+        """Holds with what the controller saw, the cards kept with them, and the ways out."""
         raw = self.raw
-        lines = [
-            f"HOLD {word(hold.get('code'), 40)}: {word(hold.get('message'))}"
-            for hold in map(mapping, sequence(raw.get("holds"))[:30])
-        ]
-        if kept := sequence(raw.get("kept")):
-            lines.append("cards kept: " + " ".join(word(card, 8) for card in kept[:60]))
+        lines = []
+        for hold in map(mapping, sequence(raw.get("holds"))[:30]):
+            lines.append(f"HOLD {word(hold.get('code'), 40)}: {word(hold.get('message'))}")
+            saw = mapping(hold.get("saw"))
+            told = [word(saw.get("label"), 120)] if saw.get("label") else []
+            told += [f"bytes {word(saw.get('bytes'), 120)}"] if saw.get("bytes") else []
+            lines += [f"  saw: {', '.join(told)}"] if told else []
+        if kept := sequence(raw.get("kept"))[:60]:
+            lines.append(
+                "cards kept: " + "  ".join(f"K{i} {word(card, 8)}" for i, card in enumerate(kept, 1))
+            )
         return lines + [f"way out: {text}" for text in self.ways.values()]
 
     def _alert_lines(self) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablectl.cli import output
 from tablectl.cli.arguments import read_pin
-from tablectl.cli.order import TABLE_COMMANDS, Given, Order
+from tablectl.cli.order import TABLE_COMMANDS, Given, Order, must_have_seen
 from tablectl.cli.output import Refused, escape
 from tablectl.cli.preview import preview
 from tablectl.local import Client, Interrupted, NotReachable
@@ -23,7 +23,7 @@ def carry_out(given: Given, order: Order) -> int:
     client = Client(given.target.path())
     if given.target.socket and given.target.table:
         _check_table(client, given.target.table)
-    if order.changes_round and given.round is None and given.state is None:
+    if must_have_seen(given, order) and not given.saw:
         return preview(client, given, order)
     pin = read_pin(given.pin_stdin, f"PIN of {given.person}: ") if given.person is not None else None
     status, answer = _post(client, order, _body(given, order, pin))

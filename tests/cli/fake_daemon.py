@@ -29,12 +29,21 @@ STATE: dict[str, Any] = {
         "player_total": 9, "banker_total": 5, "next": "none", "words": "Player 9, Banker 5: no more cards",
         "seconds_left": None, "closes_at": None,
     },
-    "holds": [{"code": "overdraw", "message": "A card was drawn after the hand was complete."}],
+    "holds": [
+        {
+            "code": "overdraw", "message": "A card was drawn after the hand was complete.",
+            "saw": {"label": "scan 5, position B3", "bytes": "02 35 03"},
+        },
+    ],
     "ways": [
         {"action": "burn", "text": "release burn: the cards kept are burned"},
         {"action": "void", "text": "void: the round is void, its cards stay used"},
     ],
-    "kept": ["QD"],
+    "kept": ["?", "?"],
+    "rescan": None,
+    "counting": None,
+    "reserved": 0,
+    "settled": {"where": "12/33", "what": "player, confirmed by dealer"},
     "dealer": "anna",
     "pickup": "left",
     "burns_due": 0,

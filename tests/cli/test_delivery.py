@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.fake_daemon import DELIVERY, FakeDaemon, tablectl
 
-WHO = ("--as", "bo", "--reason", "the server was mended", "--pin-stdin")
+WHO = ("--as", "bo", "--reason", "system: the server was mended", "--pin-stdin")
 
 
 def test_status_says_why_nothing_is_sent_and_the_way_out(daemon: FakeDaemon, run: Path) -> None:
@@ -19,7 +19,7 @@ def test_status_says_why_nothing_is_sent_and_the_way_out(daemon: FakeDaemon, run
         "https://games.example/tables/T07/events",
         "events 345, acknowledged 340, owed 5",
         "HALTED: the server refuses event 341: bad",
-        "tablectl delivery retry --as NAME --reason TEXT",
+        "tablectl delivery retry --as NAME --reason system",
     ):
         assert text in shown.stdout
     daemon.delivery = (200, DELIVERY | {"good": True, "trouble": None, "halted": False, "last_error": None})
@@ -61,7 +61,7 @@ def test_retry_is_sent_with_who_and_why(daemon: FakeDaemon, run: Path) -> None:
     assert daemon.posted_to == ["/v1/delivery/retry"]
     (sent,) = daemon.commands
     assert sent.pop("id")
-    assert sent == {"person": "bo", "pin": "482913", "reason": "the server was mended"}
+    assert sent == {"person": "bo", "pin": "482913", "reason": "system: the server was mended"}
 
 
 @pytest.mark.parametrize("missing", ["--as", "--reason"])

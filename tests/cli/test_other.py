@@ -51,7 +51,8 @@ def test_there_are_the_commands_of_the_contract() -> None:
     there = {" ".join(path) for path, command in commands(cli) if not isinstance(command, click.Group)}
     wanted = """run, demo, simulate, rules, check, status, watch, recall, emulate, gameserver, pin, open,
         close, sign-in, sign-out, bets open, bets close, cut-card, shoe new, shoe inspect, burn done, turn,
-        confirm, hold, ack, release, void, burn-error, hand free, shoe end"""
+        confirm, rescan, hold, ack, release, correct, insert, move, enter, void, amend, burn-error,
+        hand free, shoe end, shoe adopt, device swap"""
     assert there >= {name.strip() for name in wanted.split(",")}
 
 

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tablectl.cli import main
+from tablectl.cli.read import State
 from tablectl.local import Client, Interrupted
 from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
@@ -42,6 +45,8 @@ sys.exit(code)
         ["confirm"],
         ["recall"],
         ["confirm", "--round", "12/34"],
+        ["correct", "P1", "8S", "--as", "bo", "--reason", "misread"],
+        ["amend", "--help"],
     ],
 )
 def test_quick_commands_load_nothing_heavy(daemon: FakeDaemon, run: Path, words: list[str]) -> None:
@@ -62,12 +67,75 @@ def test_status_shows_what_a_dealer_needs(daemon: FakeDaemon, run: Path) -> None
     for text in (
         "table T07", "rules live-casino", "state 512", "dealer anna, picks up left", "200 cards left",
         "round 12/34", "P1 8S  P2 AC",
-        "B1 TH  B2 5D", "HOLD overdraw: A card", "cards kept: QD", "way out: release burn",
+        "B1 TH  B2 5D", "HOLD overdraw: A card", "cards kept: K1 ?  K2 ?", "way out: release burn",
+        "  saw: scan 5, position B3, bytes 02 35 03", "last: round 12/33, player, confirmed by dealer",
         "alert disk-slow", "link NOT good: connection refused", "last good one 1.2 s ago",
         "say: Egalité, tie",
     ):  # fmt: skip
         assert text in done.stdout
     assert json.loads(tablectl("status", "--json", run=run).stdout) == STATE
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        ({"rescan": {"what": "hand", "scanned": 3}}, "re-scan of the hand: 3 cards so far"),
+        ({"rescan": {"what": "last", "scanned": 0}}, "re-scan of the last card: 0 cards so far"),
+        ({"rescan": {"what": "B2", "scanned": 1}}, "re-scan of B2: 1 card so far"),
+        (
+            {"counting": {"counted": 211, "of": 416, "unknown": 2, "extra": ["8S"]}},
+            "count: 211 of 416, 1 extra: 8S, 2 unknown",
+        ),
+        ({"counting": {"counted": 0, "of": 416, "unknown": 0, "extra": []}}, "count: 0 of 416"),
+        (
+            {"counting": {"counted": 416, "of": 416, "unknown": 0, "extra": ["8S"] * 21}},
+            "count: 416 of 416, 21 extra: " + "8S " * 20 + "…",
+        ),
+        ({"reserved": 1}, "1 card reserved for the next round"),
+        ({"reserved": 2}, "2 cards reserved for the next round"),
+        ({"settled": {"where": "12/33", "what": "void"}}, "last: round 12/33, void"),
+    ],
+)
+def test_what_is_under_way_has_its_line(state: dict[str, Any], line: str) -> None:
+    quiet = State({**STATE, "settled": None}).lines()
+    assert [text for text in State({**STATE, "settled": None, **state}).lines() if text not in quiet] == [
+        line
+    ]
+
+
+@pytest.mark.parametrize("name", ["rescan", "counting", "reserved", "settled", "kept", "holds"])
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=400),
+        lambda inner: (
+            st.lists(inner, max_size=100)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "what",
+                        "scanned",
+                        "counted",
+                        "of",
+                        "unknown",
+                        "extra",
+                        "where",
+                        "code",
+                        "message",
+                        "saw",
+                        "label",
+                        "bytes",
+                    ]
+                ),
+                inner,
+            )
+        ),
+        max_leaves=100,
+    )
+)
+def test_lines_are_bounded_and_printable_whatever_the_daemon_says(name: str, value: Any) -> None:
+    for line in State({**STATE, name: value}).lines():
+        assert line.isprintable()
+        assert len(line) < 2000
 
 
 def test_a_table_without_a_game_server_has_no_bad_link(daemon: FakeDaemon, run: Path) -> None:
@@ -90,6 +158,8 @@ def test_a_table_without_a_game_server_has_no_bad_link(daemon: FakeDaemon, run: 
             "ways": [{"action": {}}],
         },
         {"table": None, "version": {"a": 1}, "phase": ["x"], "where": 12},
+        {"rescan": [], "counting": 3, "reserved": {}, "settled": "x", "holds": [{"saw": 1}], "kept": {}},
+        {"counting": {"extra": 8}, "rescan": {"scanned": None}, "settled": {"a": 1}, "reserved": -1},
         dict.fromkeys(STATE),
     ],
 )
@@ -104,8 +174,14 @@ def test_an_odd_state_is_shown_as_far_as_it_goes(
 
 def test_nothing_a_peer_says_moves_the_cursor(daemon: FakeDaemon, run: Path) -> None:
     nasty = "\x1b[2J\x07\r\n\x9b1m\u202e\x00\x7f"
-    held = {"code": nasty, "message": nasty}
-    daemon.state = (200, {**STATE, "holds": [held], "dealer": nasty, "say": [nasty], "kept": [nasty]})
+    held = {"code": nasty, "message": nasty, "saw": {"label": nasty, "bytes": nasty}}
+    ways = {
+        "rescan": {"what": nasty, "scanned": nasty},
+        "counting": {"counted": nasty, "of": nasty, "unknown": nasty, "extra": [nasty]},
+        "reserved": nasty,
+        "settled": {"where": nasty, "what": nasty},
+    }
+    daemon.state = (200, {**STATE, "holds": [held], "dealer": nasty, "say": [nasty], "kept": [nasty], **ways})
     daemon.rounds = (
         200,
         {"rounds": [{"shoe": nasty, "round": 1, "void": {"reason": nasty}, "cards": [nasty]}]},

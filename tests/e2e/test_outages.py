@@ -95,7 +95,7 @@ def test_a_halted_delivery_goes_on_when_the_pit_boss_says_so() -> None:
                 "id": "r",
                 "person": PIT_BOSS.name,
                 "pin": PIT_BOSS.pin,
-                "reason": "the server was mended",
+                "reason": "system: the server was mended",
             }
             assert rig.client.post("/v1/delivery/retry", body | {"pin": "0000"})[0] == 403
             code, answer = rig.client.post("/v1/delivery/retry", body)
