@@ -12,7 +12,16 @@ from typing import Any
 import click
 
 from tablectl.cli import output
-from tablectl.cli.arguments import NAME, ROUND, Text, json_option, reaches_daemon, read_pin
+from tablectl.cli.arguments import (
+    NAME,
+    ROUND,
+    ReasonOption,
+    ReasonType,
+    Text,
+    json_option,
+    reaches_daemon,
+    read_pin,
+)
 from tablectl.cli.export import write_export
 from tablectl.cli.output import REFUSED, Refused
 from tablectl.cli.past_lines import explain_lines, round_lines, shoe_lines
@@ -97,7 +106,7 @@ def moment(text: str, here: datetime) -> int:
 )
 @click.option("--reveal", is_flag=True, help="Every face of one round; a pit boss asks, it is written down.")
 @click.option("--as", "person", type=NAME, envvar="TABLECTL_PIT_BOSS", help="With --reveal: the pit boss.")
-@click.option("--reason", type=Text(200), help="With --reveal: why, as CODE or CODE: words.")
+@click.option("--reason", cls=ReasonOption, type=ReasonType(200))
 @click.option("--pin-stdin", is_flag=True, help="With --reveal: read the PIN from standard input.")
 @json_option
 @reaches_daemon

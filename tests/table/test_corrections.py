@@ -133,12 +133,12 @@ def test_cards_that_are_no_longer_lawful_become_overdraw() -> None:
     play = held("2S KD 3S 6H 4C 5D")  # Player 5 draws a four, Banker 6 stands: the sixth is in excess
     assert len(laid(play)) == 5 and play.codes == ["overdraw", "called"] and len(play.state.loose) == 1
     play.release("burn")
+    play.do(Kind.HOLD)
     play.do(Kind.CORRECT, position="P2", card="6S")  # Player 8: a natural, no third card
     assert laid(play) == {"P1": "2S", "B1": "KD", "P2": "6S", "B2": "6H"}
     assert [str(k.card) for k in play.state.loose] == ["4C"] and "overdraw" in play.codes
     assert play.stands(Phase.COMPLETE) and play.out == 6 + 6
     play.release("burn")
-    play.release("resume")
     play.do(Kind.CONFIRM)
     assert play.result().player.cards == ("2S", "6S")
 
