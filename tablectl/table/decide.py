@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
-from tablectl.table import corrections, dealer, dealing, device, pit_boss, settled, shoes, words
+from tablectl.table import corrections, dealer, dealing, device, pit_boss, process, settled, shoes, words
 from tablectl.table import reasons as why_codes
 from tablectl.table.holds import offered
 from tablectl.table.inputs import (
@@ -22,13 +22,11 @@ from tablectl.table.inputs import (
     Command,
     Decision,
     Input,
-    JournalFilled,
     Kind,
     Started,
-    Trouble,
     kind_of,
 )
-from tablectl.table.rounds import betting_refusal, close_betting, hand_complete, open_betting, share_reached
+from tablectl.table.rounds import betting_refusal, close_betting, open_betting, share_reached
 from tablectl.table.state import Phase, Round, State, next_deadline
 from tablectl.table.transitions import REFUSALS, move_for
 from tablectl.table.turn import Refused, Turn
@@ -219,53 +217,6 @@ def _so(state: State) -> str:
     return held + (f"; round {where} is {what}" if where else "")
 
 
-# --- the process ----------------------------------------------------------------------------------------
-
-
-def started(turn: Turn, given: Started) -> None:
-    """A process begins on this journal: open betting is closed, an open round or burn is held."""
-    r = turn.state.round
-    deadline = r.deadline if r is not None else None
-    turn.emit(ev.ControllerStarted(version=given.version, **turn.where))
-    if turn.state.phase is Phase.BETTING:
-        close_betting(turn, "restart", turn.now.boot if deadline is None else min(turn.now.boot, deadline))
-    if turn.in_round or turn.state.phase is Phase.BURNING:
-        turn.hold("restart", "Compare the cards on the table with the screen.")
-
-
-def trouble(turn: Turn, given: Trouble) -> None:
-    """Something outside the game that people must know."""
-    turn.alert(given.code, given.message)
-
-
-def journal_full(turn: Turn, given: JournalFilled) -> None:
-    """What happens can hardly be written down any more: nothing new may begin."""
-    turn.hold("journal")
-
-
-def journal_back(turn: Turn, given: JournalFilled) -> None:
-    """The journal has caught up: that hold, and only that one, ends by itself."""
-    if not any(hold.code == "journal" for hold in turn.state.holds):
-        return
-    if turn.state.loose:
-        turn.hold("called", "Cards were drawn meanwhile.")
-    turn.emit(
-        ev.TableReleased(
-            action="resume",
-            reason="the journal has caught up",
-            approved_by="controller",
-            codes=("journal",),
-            **turn.where,
-        )
-    )
-    if turn.state.phase is Phase.COMPLETE and not turn.state.held:
-        hand_complete(turn)
-
-
-def nothing(turn: Turn, given: Input) -> None:
-    """Time alone: its deadlines are decided already."""
-
-
 HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
     name: cast(Callable[[Turn, Any], None], getattr(module, name))
     for module, names in (
@@ -318,14 +269,9 @@ HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
         ),
         (corrections, ("correct", "insert", "move", "enter", "rescan")),
         (settled, ("amend",)),
+        (process, ("started", "trouble", "journal_full", "journal_back", "nothing")),
         (pit_boss, ("release", "void", "burn", "burn_error", "hand_free", "device_swap")),
     )
     for name in names
-} | {
-    "started": started,
-    "trouble": trouble,
-    "journal_full": journal_full,
-    "journal_back": journal_back,
-    "nothing": nothing,
 }
 """Every handler by its name in the transition table."""
