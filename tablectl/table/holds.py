@@ -126,10 +126,15 @@ def offered(state: State) -> tuple[str, ...]:
     return tuple(way for way in WAYS if way in wanted and _possible(way, state))
 
 
+_CHANGES_THE_HAND = frozenset({"as-p1", "accept", "drop", "correct", "insert", "move", "enter"})
+
+
 def _possible(way: str, state: State) -> bool:
     if state.shoe is None or state.rules is None:
         return way in ("keep", "resume")
     sound = state.shoe.sound
+    if state.rescan is not None and way in _CHANGES_THE_HAND:
+        return False  # what is being scanned again must still lie where it lay
     match way:
         case "as-p1":
             return state.phase is Phase.NO_MORE_BETS and _acceptable(state)
@@ -163,6 +168,8 @@ def _possible(way: str, state: State) -> bool:
             return True
         case "cards-confirmed":
             return (state.scanner_up or state.nothing_due) and not state.loose and sound
+        case "keep" if state.rescan is not None:
+            return True  # it gives up the scanning; what else holds the table goes on holding it
         case _:
             return not state.loose and sound
 

@@ -31,7 +31,9 @@ def release(turn: Turn, command: Command) -> None:
         raise Refused(f"{action!r} is no way out now; " + ways_out(ways))
     person, reason = by(command)
     codes = ended_by(action, turn.state)
-    if action not in _DOES_NOT_PLACE and turn.state.loose:
+    if action == "keep" and turn.state.rescan is not None and (turn.state.loose or not turn.shoe_sound):
+        codes = ("rescan",)
+    elif action not in _DOES_NOT_PLACE and turn.state.loose:
         raise Refused(f"{len(turn.state.loose)} drawn cards have no place yet; " + ways_out(ways))
     if action == "burn":
         _burn_kept(turn)

@@ -476,3 +476,17 @@ def test_after_any_corrections_the_hand_is_what_the_rule_deals(
         kept = [str(k.card) for k in play.state.loose]
         assert sorted([*map(str, hand), *kept]) == sorted(physical)
         assert play.out == 6 + len(physical)
+
+
+def test_while_cards_are_scanned_again_the_hand_stays_as_it_lies() -> None:
+    play = held("9S 2H KD")
+    play.scan("3C")
+    play.do(Kind.RESCAN, what="B1")
+    for kind in (Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
+        assert "on hold" in play.refused(kind, position="P1", to="B1", card="8S")
+    assert {"accept", "correct", "drop"}.isdisjoint(offered(play.state))
+    play.lose()
+    play.release("keep")
+    assert play.codes == ["called", "device-lost"] and len(play.state.loose) == 1, (
+        "a dead scanner is no dead end"
+    )
