@@ -13,6 +13,8 @@ import pytest
 
 from tablectl.cli.root import cli
 from tablectl.table import HOLDS, WAYS
+from tablectl.table.inputs import COMMANDS, SUPERVISED
+from tablectl.table.reasons import REASONS, problem
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -49,8 +51,15 @@ def test_a_hold_is_told_in_the_words_of_the_screen_with_all_its_ways_out(code: s
 
 
 def typed(way: str) -> str:
-    """How a way out is typed: ``release burn``, ``void``."""
-    return WAYS[way].partition(":")[0].removesuffix(" N")
+    """How a way out is typed, without what differs each time: ``release burn``, ``correct``."""
+    return " ".join(re.findall(r"^[a-z0-9 -]+(?=:| [A-Z])", WAYS[way])[0].split())
+
+
+@pytest.mark.parametrize("code", HOLDS)
+def test_no_way_is_told_under_a_hold_that_does_not_have_it(code: str) -> None:
+    do = sections()[code].partition("*Do:*")[2].partition("```")[0]
+    kept = {"accept", "burn"}  # offered under any hold with cards kept
+    assert set(re.findall(r"`release ([a-z0-9-]+)`", do)) <= {*HOLDS[code].ways, *kept}
 
 
 def test_every_way_out_is_in_the_table_of_them() -> None:
@@ -82,6 +91,38 @@ def test_every_alert_and_no_other_has_its_line() -> None:
     assert {"unshuffled", "disk-slow", "delivery-halted", "scanner-gap"} <= raised
     table = OPERATOR.partition("\n## Alerts\n")[2]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, flags=re.MULTILINE)) == raised
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the first table after a text of the operator's guide."""
+    found = re.search(r"((?:^\|.*\n)+)", OPERATOR.partition(heading)[2], flags=re.MULTILINE)
+    assert found, heading
+    return [[cell.strip() for cell in row.strip("|\n").split(" | ")] for row in found[1].splitlines()[2:]]
+
+
+def test_every_reason_is_told_and_in_the_words_of_the_program() -> None:
+    assert {row[0].strip("`"): row[1] for row in rows("**Reasons.**")} == REASONS
+
+
+def test_who_may_do_what_is_what_the_program_allows() -> None:
+    said = {row[0]: set(re.findall(r"`([^`]+)`", row[1])) for row in rows("## Who may do what")}
+    undone = {kind: kind.value.replace(" undo", " --undo") for kind in COMMANDS}
+    assert said["pit boss"] == {undone[kind] for kind in SUPERVISED}
+    assert said["dealer"] == {undone[kind] for kind in COMMANDS - SUPERVISED}
+
+
+def test_every_reason_shown_in_the_guide_is_accepted() -> None:
+    shown = re.findall(r'--reason "([^"]+)"', OPERATOR)
+    assert len(shown) > 40
+    assert not [reason for reason in shown if problem(reason)]
+
+
+def test_every_anchor_of_the_guide_is_a_heading() -> None:
+    headings = {
+        re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", OPERATOR, flags=re.MULTILINE)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", OPERATOR)) <= headings
 
 
 # --- commands ---------------------------------------------------------------------------------------------

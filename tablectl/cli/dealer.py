@@ -6,7 +6,7 @@ import click
 
 from tablectl.cli.arguments import Text
 from tablectl.cli.cards import WHAT
-from tablectl.cli.order import Given, Order, dealer_options
+from tablectl.cli.order import Given, Order, dealer_options, named_options
 from tablectl.cli.send import carry_out
 
 
@@ -129,7 +129,7 @@ def rescan(given: Given, what: str) -> int:
     type=click.Choice(["card-missed", "card-twice", "two-cards"]),
     help="A card was drawn without a scan, one card was read twice, or two were drawn at once.",
 )
-@dealer_options
+@named_options
 def hold(given: Given, text: str | None, because: str | None) -> int:
     """Put the table on hold; only a pit boss releases it.
 
@@ -144,11 +144,13 @@ def hold(given: Given, text: str | None, because: str | None) -> int:
 
 @click.command("ack")
 @click.argument("alert", type=Text(60))
-@dealer_options
+@named_options
 def ack(given: Given, alert: str) -> int:
     """Say that an alert was seen.
 
+    \b
     Example:  tablectl ack disk-slow
+              tablectl ack pin-lockout --as bo
     """
     return carry_out(given, Order("ack", {"alert": alert}, ["ack", alert]))
 

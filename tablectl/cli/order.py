@@ -124,6 +124,22 @@ def undo_options(function: Callable[..., int | None]) -> Callable[..., Any]:
     return reaches_daemon(json_option(seen_options(undo(_people(command, required=False)))))
 
 
+def named_options(function: Callable[..., int | None]) -> Callable[..., Any]:
+    """A command of the dealer that a pit boss may give too, by name and PIN (``--as``)."""
+
+    def command(target: Target, /, **rest: Any) -> int | None:
+        given = _given(target, rest)
+        if given.pin_stdin and given.person is None:
+            raise click.UsageError("--pin-stdin goes with --as", click.get_current_context())
+        return function(given, **rest)
+
+    command.__doc__ = function.__doc__
+    command.__name__ = function.__name__
+    person = click.option("--as", "person", type=NAME, help="A pit boss does it; the PIN is asked for.")
+    pin = click.option("--pin-stdin", is_flag=True, help="With --as: read the PIN from standard input.")
+    return reaches_daemon(json_option(seen_options(person(pin(command)))))
+
+
 def _need_people(context: click.Context, given: Given) -> None:
     """Click's own words for what is missing, were it always needed."""
     for param in context.command.params:

@@ -18,7 +18,7 @@ from tablectl.shoe import Shoe
 from tablectl.table import words
 from tablectl.table.dealing import lay
 from tablectl.table.evolve_round import UNREAD
-from tablectl.table.holds import enterable, read_twice
+from tablectl.table.holds import enterable, offered, read_twice
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete
 from tablectl.table.state import HAND
@@ -26,8 +26,6 @@ from tablectl.table.turn import Refused, Turn
 
 _FACE_DOWN = 4
 """Cards of a hand before it is turned."""
-
-_AGAIN = "; when the screen is right, a pit boss releases the table: release keep"
 
 
 # --- dealing anew ---------------------------------------------------------------------------------------
@@ -92,6 +90,15 @@ def check_possible(before: Shoe, after: Shoe) -> None:
 
 
 # --- what was typed --------------------------------------------------------------------------------------
+
+
+def _again(turn: Turn) -> str:
+    """How the table goes on after a correction: by the way out that says the screen is right, if any."""
+    ways = offered(turn.state)
+    if turn.state.loose:
+        return "; cards are kept, they need their place first"
+    found = [way for way in ("keep", "cards-confirmed", "resume") if way in ways]
+    return f"; when the screen is right, a pit boss releases the table: release {found[0]}" if found else ""
 
 
 def _card(command: Command) -> Card:
@@ -161,7 +168,7 @@ def correct(turn: Turn, command: Command) -> None:
         raise Refused(f"{text} is that card already")
     cards[at] = card
     redeal(turn, cards, _kept(turn), "correct", command)
-    turn.answer = f"{text} corrected{_AGAIN}"
+    turn.answer = f"{text} corrected{_again(turn)}"
 
 
 def insert(turn: Turn, command: Command) -> None:
@@ -177,7 +184,7 @@ def insert(turn: Turn, command: Command) -> None:
         at = _in_hand(turn, text)
     cards.insert(at, card)
     redeal(turn, cards, _kept(turn), "insert", command)
-    turn.answer = f"inserted at {text}{_AGAIN}"
+    turn.answer = f"inserted at {text}{_again(turn)}"
 
 
 def move(turn: Turn, command: Command) -> None:
@@ -205,7 +212,7 @@ def move(turn: Turn, command: Command) -> None:
     else:
         cards.insert(at, cards.pop(_in_hand(turn, text)))
     redeal(turn, cards, kept, "move", command)
-    turn.answer = f"{text} moved to {to_text}{_AGAIN}"
+    turn.answer = f"{text} moved to {to_text}{_again(turn)}"
 
 
 def enter(turn: Turn, command: Command) -> None:
@@ -238,7 +245,7 @@ def enter(turn: Turn, command: Command) -> None:
             )
         )
     if turn.state.held:
-        turn.answer += _AGAIN if turn.state.nothing_due else f"; next: {words.next_step(turn.round)}"
+        turn.answer += _again(turn) if turn.state.nothing_due else f"; next: {words.next_step(turn.round)}"
     elif turn.state.nothing_due:
         hand_complete(turn)
 

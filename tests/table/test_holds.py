@@ -454,7 +454,7 @@ def test_what_is_not_offered_is_refused(name: str) -> None:
     for action in set(WAYS) - RELEASES - set(ways) - ALWAYS:
         kind = Kind.RESCAN if action == "rescan hand" else Kind(action)
         answer = play.refused(kind, position="P1", to="B1", card="2S", count="1", round="9/9")
-        assert "on hold" in answer and all(WAYS[way] in answer.lower() or True for way in ways)
+        assert "on hold" in answer
 
 
 ALWAYS = {"amend", "device swap", "void"}
