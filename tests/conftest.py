@@ -1,11 +1,64 @@
-"""How hypothesis searches: the same examples at every `make test`, fresh ones at every `make soak`."""
+"""How hypothesis searches, and what is told at the end of a run.
+
+Hypothesis: the same examples at every `make test`, fresh ones at every `make soak`. At the end of a
+whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
+not fails the run.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
+import pytest
 from hypothesis import settings
+
+from tests import pairs
 
 settings.register_profile("test", derandomize=True)
 settings.register_profile("soak", print_blob=True)
 settings.load_profile("soak" if "TABLECTL_SOAK" in os.environ else "test")
+
+_SENT, _TOLD = "tablectl_pairs", "tablectl_told"
+
+
+def _whole(config: pytest.Config) -> bool:
+    """Whether every test there is was asked for."""
+    chosen = config.option
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return not (named or chosen.markexpr or chosen.keyword or chosen.collectonly or getattr(chosen, "lf", 0))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker sends what it entered; the run that has it all fails when something is missing."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_SENT] = pairs.sent(pairs.ENTERED)
+        output[_TOLD] = dict(pairs.TOLD)
+    elif _whole(session.config) and not session.shouldstop and pairs.missing(pairs.ENTERED):
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker has ended: what it entered counts for all."""
+    output: dict[str, Any] = getattr(node, "workeroutput", {})
+    sent: Iterable[Iterable[object]] = output.get(_SENT, ())
+    pairs.ENTERED |= pairs.taken(sent)
+    pairs.TOLD.update(output.get(_TOLD, {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The table of pairs, after a whole run; what the model test met, after a soak."""
+    if "TABLECTL_SOAK" in os.environ and pairs.TOLD:
+        terminalreporter.section("what the model test met")
+        for name, count in sorted(pairs.TOLD.items()):
+            terminalreporter.write_line(f"{count:8}  {name}")
+    if not _whole(config):
+        return
+    terminalreporter.section("every pair of phase and input")
+    for line in pairs.lines(pairs.ENTERED):
+        terminalreporter.write_line(line)
+    for phase, held, kind in pairs.missing(pairs.ENTERED):
+        terminalreporter.write_line(f"not entered: {kind}, in {phase}{', on hold' if held else ''}", red=True)

@@ -45,6 +45,7 @@ from tablectl.table import (
 )
 from tablectl.table.holds import RELEASES
 from tablectl.table.inputs import LOOKING_BACK, ROUND_CHANGING, Input, Past
+from tests import pairs
 
 ANGEL_EYE = Traits(names_positions=True, has_result_button=True, reports_cutting_card=True)
 
@@ -97,6 +98,7 @@ class Play:
 
     def give(self, given: Input, now: Instant | None = None) -> Decision:
         before = self.state
+        pairs.note(before, given)
         self.last = decide(self.state, given, now or self.now(), self.around)
         self.state = self.last.state
         self.events += self.last.events
@@ -311,7 +313,8 @@ class Play:
             state.phase in (Phase.BETTING, Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE)
         )
         if state.shoe is not None:
-            assert state.shoe.out == len(state.shoe.order) <= state.shoe.size + len(state.loose)
+            assert state.shoe.out == len(state.shoe.order)
+            assert state.shoe.out <= state.shoe.size + len(state.loose) or "integrity" in self.codes
             assert state.shoe.out == placed(self.events)
         if state.held:
             assert offered(state), f"a hold without a way out: {state.holds} in {state.phase}"
