@@ -233,7 +233,10 @@ def _in_step(turn: Turn, label: Label, due: Position) -> bool:
 
 
 def deal_reserved(turn: Turn) -> None:
-    """Betting is closed: cards that were reserved for this hand are its first ones."""
+    """Betting is closed: cards that were reserved for this hand are its first ones.
+
+    Under a hold too: a pit boss gave them this place when they were reserved, before any later card.
+    """
     state = turn.state
     if not state.reserved or state.phase is not Phase.NO_MORE_BETS:
         return
