@@ -2,8 +2,9 @@
 
 It has its own drawing rule (:mod:`tests.table.oracle_rule`) and its own books and knows nothing of the
 table's code: only inputs, and the events that came of them. *What* a card is it takes from the input,
-*where* it went from the event, and it objects (AssertionError) when that place is not lawful, when a card is counted twice or not at
-all, when a result is not the one of the cards on the table, or when an event is missing.
+*where* it went from the event, and it objects (AssertionError) when that place is not lawful, when a card
+is counted twice or not at all, when a result is not the one of the cards on the table, or when an event is
+missing.
 """
 
 from __future__ import annotations
