@@ -463,7 +463,7 @@ class Oracle:
         changed = {k: v for k, v in self.given.args.items() if k != "round"}
         new = {k: changed.get(k, old.cards.get(k)) for k in ORDER}
         cards = {k: v for k, v in new.items() if v not in (None, "none")}
-        after = Settled(cards, old.payouts, e.revision, free=old.free)  # type: ignore[arg-type]
+        after = Settled(cards, old.payouts, e.revision, free=old.free)
         self._check_result(e.before, old)
         self._check_result(e.after, after)
         if e.shoe == self.shoe:
