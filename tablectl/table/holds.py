@@ -254,7 +254,8 @@ def read_twice(state: State) -> bool:
     if state.loose:
         return state.loose[-1].card == shoe.drawn[-1]
     r = state.round
-    return r is not None and _on_table(state) and bool(r.dealt) and r.dealt[-1] == shoe.drawn[-1]
+    # The card before the first of a hand was drawn before betting: no reader repeats itself over that.
+    return r is not None and _on_table(state) and len(r.dealt) > 1 and r.dealt[-1] == shoe.drawn[-1]
 
 
 def ended_by(action: str, state: State) -> tuple[str, ...]:

@@ -490,3 +490,12 @@ def test_while_cards_are_scanned_again_the_hand_stays_as_it_lies() -> None:
     assert play.codes == ["called", "device-lost"] and len(play.state.loose) == 1, (
         "a dead scanner is no dead end"
     )
+
+
+def test_the_first_card_of_a_hand_repeats_none_of_the_hand_before() -> None:
+    play = Play()
+    play.round("9S 2H KD 3C")
+    play.no_more_bets()
+    play.scan("3C")
+    play.do(Kind.HOLD, because="card-twice")
+    assert "drop" not in offered(play.state)
