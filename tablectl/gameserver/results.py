@@ -24,6 +24,9 @@ from tablectl.gameserver.store import RoundRecord
 
 __all__ = ["Impossible", "place", "settle"]
 
+FACE_DOWN = "?"
+"""How a void tells a card that was never turned."""
+
 _MOST = 1 << 31
 
 _RESULTED = TypeAdapter(RoundResulted)
@@ -70,7 +73,8 @@ def _voided(message: Message, before: RoundRecord | None) -> RoundRecord:
     for position, card in voided.cards.items():
         try:
             Position(position)
-            Card.parse(card)
+            if card != FACE_DOWN:
+                Card.parse(card)
         except ValueError as error:
             raise Impossible(f"data.cards.{position:.10}: {error}") from None
     return made
