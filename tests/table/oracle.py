@@ -2,8 +2,9 @@
 
 It has its own drawing rule (:mod:`tests.table.oracle_rule`) and its own books and knows nothing of the
 table's code: only inputs, and the events that came of them. *What* a card is it takes from the input,
-*where* it went from the event, and it objects (AssertionError) when that place is not lawful, when a card is counted twice or not at
-all, when a result is not the one of the cards on the table, or when an event is missing.
+*where* it went from the event, and it objects (AssertionError) when that place is not lawful, when a card
+is counted twice or not at all, when a result is not the one of the cards on the table, or when an event is
+missing.
 """
 
 from __future__ import annotations
@@ -395,7 +396,7 @@ class Oracle:
                 moved = kept.pop(int(at[1:]) - 1) if at[0] == "K" else hand.pop(places.index(at))
                 hand.insert(places.index(args["to"]), moved)
             case "drop":
-                assert not kept and len(hand) > 1
+                assert not kept and hand
                 hand.pop()
             case "rescanned":
                 assert self.rescan is not None
@@ -462,7 +463,7 @@ class Oracle:
         changed = {k: v for k, v in self.given.args.items() if k != "round"}
         new = {k: changed.get(k, old.cards.get(k)) for k in ORDER}
         cards = {k: v for k, v in new.items() if v not in (None, "none")}
-        after = Settled(cards, old.payouts, e.revision, free=old.free)  # type: ignore[arg-type]
+        after = Settled(cards, old.payouts, e.revision, free=old.free)
         self._check_result(e.before, old)
         self._check_result(e.after, after)
         if e.shoe == self.shoe:
