@@ -396,7 +396,7 @@ class Oracle:
                 moved = kept.pop(int(at[1:]) - 1) if at[0] == "K" else hand.pop(places.index(at))
                 hand.insert(places.index(args["to"]), moved)
             case "drop":
-                assert not kept and len(hand) > 1
+                assert not kept and hand
                 hand.pop()
             case "rescanned":
                 assert self.rescan is not None

@@ -36,7 +36,7 @@ Step = tuple[int, int, int]
 """What is done (an index into :data:`OPS`), and two choices in it."""
 
 
-def do_next(play: Watched, a: int = 0, b: int = 0) -> None:
+def do_next(play: Watched, a: int = 0, b: int = 1) -> None:
     """What people at a table do next."""
     state = play.state
     if state.held:
@@ -46,8 +46,27 @@ def do_next(play: Watched, a: int = 0, b: int = 0) -> None:
         play.restore()
     elif state.dealer is None and state.phase in (Phase.NO_SHOE, Phase.IDLE, Phase.SHUFFLE_DUE):
         play.command(Kind.SIGN_IN, name="Dora", pickup="left")
-    else:
+    elif b % 6 or not _next_wrong(play, b):
         _NEXT[state.phase](play)
+
+
+def _next_wrong(play: Watched, b: int) -> bool:
+    """What people do by mistake instead, if there is something."""
+    state = play.state
+    if state.phase is Phase.COMPLETE and state.the_round.turned:
+        play.command(Kind.CONFIRM, outcome=list(Outcome)[b % 3].value)
+    elif state.phase is Phase.BURNING and not state.the_rules.burn.scanned:
+        play.command(Kind.BURN_DONE, count=str(state.burns_due + 1))
+    elif state.phase is Phase.BURNING and state.burn_first_card:
+        play.unread_card = play.draw()
+        play.scan(None)
+        if play.state.unread:
+            play.command(Kind.HOLD)
+    elif state.before_shoe is not None and not play.oracle.out:
+        play.command(Kind.SHOE_UNDO)
+    else:
+        return False
+    return True
 
 
 def _next_shoe(play: Watched) -> None:
@@ -98,10 +117,10 @@ _NEXT: dict[Phase, Callable[[Watched], object]] = {
 
 def do_round(play: Watched, a: int, b: int) -> None:
     """On to the end of the round, or to within a few inputs of it, unless something holds the table."""
-    for _ in range(4 + a % 12):
+    for i in range(4 + a % 12):
         if play.state.held:
             return
-        do_next(play)
+        do_next(play, a, b if i else 1)
 
 
 def do_shoe(play: Watched, a: int, b: int) -> None:
@@ -304,7 +323,12 @@ def do_boss(play: Watched, a: int, b: int) -> None:
         (Kind.DEVICE_SWAP, {}),
         (
             Kind.SHOE_ADOPT,
-            {"number": str(state.shoes + 1 + b % 2), "out": str(10 + b % 40), "rounds": str(b % 4)},
+            {
+                "number": str(state.shoes + 1 + b % 2),
+                "out": str(10 + b % 40),
+                "rounds": str(b % 4),
+                "last_hand": "yes" if b % 5 == 0 else "",
+            },
         ),
         (Kind.INSPECT, {"method": ("by-hand", "scan", "scan-done", "scan-cancel")[b % 4]}),
         (Kind.INSPECT, {"method": "by-hand", "missing": "8S", "replaced": "8S" if b % 2 else ""}),
