@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablectl.cards import DECK, Outcome
-from tablectl.events import Event, EventParked, RoundResulted, public_data
+from tablectl.events import Event, EventParked, RoundResulted, RoundVoided, public_data
 from tablectl.gameserver.messages import Message, read
 from tablectl.gameserver.results import Impossible, settle
 from tablectl.gameserver.store import RoundRecord
@@ -22,7 +22,9 @@ from tablectl.house import HouseRules
 from tablectl.odds import bet_results, hand_result, outcome
 from tablectl.profiles import load_rules
 from tablectl.rules import deal
+from tablectl.table import Kind
 from tests.gameserver.posting import VOIDED, amended, body, hand, resulted
+from tests.table.playing import Play, house
 
 
 def message(event: Event) -> Message:
@@ -131,6 +133,17 @@ def test_a_round_is_voided_without_having_had_a_result() -> None:
     assert stands(VOIDED).state == "voided"
     assert "P9" in refused(with_data(VOIDED, setting("cards.P9", "AS")))
     assert "not a card" in refused(with_data(VOIDED, setting("cards.P1", "1S")))
+
+
+def test_a_round_is_voided_whose_cards_were_never_turned() -> None:
+    """Every void that a table can make, face down too, is one the server takes."""
+    play = Play(house("classic"))
+    for cards in ("", "2S", "2S KD", "2S KD 3S 6H"):
+        play.no_more_bets()
+        play.deal(cards)
+        play.do(Kind.VOID)
+        number = play.of(RoundVoided)[-1].round
+        assert stands(dataclasses.replace(play.of(RoundVoided)[-1], shoe=1, round=number)).state == "voided"
 
 
 # --- what its cards say -------------------------------------------------------------------------------------

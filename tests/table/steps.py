@@ -54,7 +54,7 @@ def _next_wrong(play: Watched, b: int) -> bool:
     """What people do by mistake instead, if there is something."""
     state = play.state
     if state.phase is Phase.COMPLETE and state.the_round.turned:
-        play.command(Kind.CONFIRM, outcome=list(Outcome)[b % 3].value)
+        play.command(Kind.CONFIRM, outcome=list(Outcome)[b // 6 % 3].value)
     elif state.phase is Phase.BURNING and not state.the_rules.burn.scanned:
         play.command(Kind.BURN_DONE, count=str(state.burns_due + 1))
     elif state.phase is Phase.BURNING and state.burn_first_card:
