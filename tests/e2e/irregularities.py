@@ -37,7 +37,8 @@ class Shift(Rig):
 
     def begin(self, cards: str, cutting_cards: tuple[int, ...] = ()) -> None:
         """Whatever the scenario before left: its shoe is ended and one with these cards is in play."""
-        state = self.client.state()
+        self.shoe.plug_in()
+        state = self.wait(lambda s: s["scanner"]["up"], "the scanner is there")
         if state["phase"] == "closed":
             self.do("open")
             self.do("sign-in", name="Dora", pickup="left")
