@@ -23,12 +23,13 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tablectl import events as ev
 from tablectl.cards import Card, Outcome
-from tablectl.demo.compare import differences, held_rounds, sent_rounds
+from tablectl.demo.compare import held_rounds
 from tablectl.demo.files import new_secret, write_config
 from tablectl.emulation import Drawn, EmulatedShoe
 from tablectl.journal import JournalReader
@@ -140,6 +141,8 @@ class RecordingShoe:
     """All cards over all loads, burns included."""
     hands: list[list[str]] = field(default_factory=lambda: [[]])
     """Cards by hand, burns not included; a stand-by begins the next hand."""
+    loaded: int = 0
+    """How many of ``drawn`` are of earlier loads."""
 
     def draw(self, burn: bool = False) -> Drawn | None:
         got = self.shoe.draw(burn=burn)
@@ -149,12 +152,31 @@ class RecordingShoe:
                 self.hands[-1].append(str(got.card))
         return got
 
+    def scan_again(self) -> None:
+        """A card that is out already passes the scanner once more; it is in the load a second time."""
+        assert self.shoe.draw() is not None
+
+    def misread(self, card: str) -> None:
+        """``card`` is drawn, and the scanner reads what the load has in its place."""
+        assert self.shoe.draw() is not None
+        self.drawn.append(card)
+
+    def slip(self, card: str) -> None:
+        """``card`` is drawn and nothing reads it; it is not in the load."""
+        self.drawn.append(card)
+
+    @property
+    def out(self) -> list[str]:
+        """The cards drawn of this load."""
+        return self.drawn[self.loaded :]
+
     def standby(self) -> None:
         if self.hands[-1]:
             self.hands.append([])
         self.shoe.standby()
 
     def load(self, cards: Iterable[Card], cutting_cards: Iterable[int] = ()) -> None:
+        self.loaded = len(self.drawn)
         self.shoe.load(list(cards), list(cutting_cards))
 
     def press_result(self, outcome: Outcome | None = None) -> None:
@@ -425,7 +447,6 @@ class Rig:
     def check_everything(self) -> None:
         """Journal and server agree on every event and round; nothing twice, nothing missing."""
         events = self.journal_events()
-        assert differences(sent_rounds(self.journal_path), self.held()) == []
         reader = JournalReader.open(self.journal_path)
         try:
             ours = [(row.sequence, row.public) for row in reader.every_row() if row.public is not None]
@@ -435,13 +456,24 @@ class Rig:
         assert [(sequence, body) for sequence, _, _, body in theirs] == ours
         assert [sequence for sequence, _ in ours] == list(range(1, len(ours) + 1))
         assert len({id_ for _, id_, _, _ in theirs}) == len(theirs)
+        held = {
+            where: (record["state"], record["revision"], record["result"])
+            for where, record in self.held().items()
+        }
+        assert held == standing([json.loads(body) for _, body in ours if body is not None])
 
-        opened = [(e.shoe, e.round) for e in events if isinstance(e, ev.BettingOpened)]
+        opened = [(e.shoe, e.round) for e in events if isinstance(e, ev.BettingOpened | ev.FreeHandOrdered)]
         assert len(set(opened)) == len(opened), "a round number was given twice"
         assert opened == sorted(opened, key=lambda pair: (pair[0] or 0, pair[1] or 0))
-        shoes = [e.shoe for e in events if isinstance(e, ev.ShoeStarted)]
-        assert shoes == list(range(1, len(shoes) + 1))
-        settled = [(e.shoe, e.round) for e in events if isinstance(e, ev.RoundResulted | ev.RoundVoided)]
+        shoes = [0, *(e.shoe for e in events if isinstance(e, ev.ShoeStarted) and e.shoe is not None)]
+        adopted = {e.shoe for e in events if isinstance(e, ev.ShoeStarted) and e.adopted}
+        for before, shoe in pairwise(shoes):
+            assert shoe > before if shoe in adopted else shoe == before + 1, f"shoe {shoe} after {before}"
+        settled = [
+            (e.shoe, e.round)
+            for e in events
+            if isinstance(e, ev.RoundResulted) or (isinstance(e, ev.RoundVoided) and not e.earlier)
+        ]
         in_play = opened[-1:] if opened and opened[-1] not in settled else []
         assert settled + in_play == opened, "each round is settled once and in order"
 
@@ -451,6 +483,32 @@ class Rig:
         What was counted must be a subsequence of what was drawn: no card twice, none invented.
         """
         return missed(counted_cards(self.journal_events()), self.shoe.drawn)
+
+
+def standing(events: Iterable[dict[str, Any]]) -> dict[str, tuple[str, int, dict[str, Any]]]:
+    """Where each round stands after these public events: state, revision and result (or the void's data).
+
+    Fails for what may not follow: a second result, anything after a void, an amendment of what never was.
+    """
+    rounds: dict[str, tuple[str, int, dict[str, Any]]] = {}
+    for event in events:
+        data = event["data"]
+        where = f"{data.get('shoe')}/{data.get('round')}"
+        state, revision, result = rounds.get(where, ("", 0, {}))
+        match event["type"]:
+            case "tablectl.round.resulted.v1":
+                assert state == "", f"{where}: a second result"
+                rounds[where] = "resulted", 1, data
+            case "tablectl.round.amended.v1":
+                assert state in ("resulted", "amended"), f"{where}: amended, and it was {state or 'nothing'}"
+                assert (data["revision"], data["before"]) == (revision + 1, result), f"{where}: amended anew"
+                rounds[where] = "amended", data["revision"], data["after"]
+            case "tablectl.round.voided.v1":
+                assert state != "voided", f"{where}: void twice"
+                rounds[where] = "voided", revision, data
+            case _:
+                pass
+    return rounds
 
 
 def missed(counted: list[str], drawn: list[str]) -> int:
