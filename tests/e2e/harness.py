@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tablectl import events as ev
 from tablectl.cards import Card, Outcome
@@ -253,7 +253,7 @@ class Rig:
         link = str(self.folder / "shoe")
         return load_emulator(self.protocol).make(link=link, speed=self.speed, faults=faults, seed=seed)
 
-    def __enter__(self) -> Rig:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -287,7 +287,7 @@ class Rig:
 
         until(answers, "the daemon answers")
 
-    def start(self) -> Rig:
+    def start(self) -> Self:
         """Start both; the link good and the scanner there."""
         self.start_server()
         self.start_daemon()

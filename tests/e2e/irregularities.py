@@ -15,12 +15,13 @@ from itertools import groupby
 from typing import Any
 from unittest import mock
 
+from tablectl_drivers.emulated.faults import Faults
+from tablectl_drivers.emulated.wired import WiredShoe
+
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import decode_row
 from tablectl.replay import replay
 from tablectl.table import State
-from tablectl_drivers.emulated.faults import Faults
-from tablectl_drivers.emulated.wired import WiredShoe
 from tests.e2e.harness import BARE, Rig
 
 LONG = BARE | {"betting": {"seconds": 60}}
@@ -50,7 +51,7 @@ class Shift(Rig):
         self.new_shoe(cards, cutting_cards)
         self.mark = self.client.state()["sequence"]
 
-    # --- people -------------------------------------------------------------------------------------------
+    # --- people ---------------------------------------------------------------------------------------
 
     def pit(self, command: str, **args: str) -> dict[str, Any]:
         """A pit boss's command that must be accepted."""
@@ -87,7 +88,7 @@ class Shift(Rig):
         """Wait until every card that was drawn is counted."""
         return self.wait(lambda s: s["shoe"]["out"] == len(self.shoe.out), "all cards are counted")
 
-    # --- what the dealer is told -----------------------------------------------------------------------------
+    # --- what the dealer is told ----------------------------------------------------------------------
 
     def on_hold(self, codes: str, says: str, ways: str) -> dict[str, Any]:
         """Wait for these holds; the newest says so, and these ways out are offered and no others."""
@@ -104,7 +105,7 @@ class Shift(Rig):
         assert isinstance(cards, dict)
         return cards
 
-    # --- what the game server holds ---------------------------------------------------------------------------
+    # --- what the game server holds -------------------------------------------------------------------
 
     def told(self) -> list[tuple[str, dict[str, Any]]]:
         """Type and data of what the server was told since the scenario began."""
@@ -146,7 +147,7 @@ class Shift(Rig):
         hands = [" ".join(result[side]["cards"]) for side in ("player", "banker")]
         return f"{record['state']}: {hands[0]} / {hands[1]} {result['outcome']} by {result['confirmed_by']}"
 
-    # --- the book ------------------------------------------------------------------------------------------------
+    # --- the book -------------------------------------------------------------------------------------
 
     def table(self) -> State:
         """The table as the journal has it."""
@@ -179,7 +180,7 @@ def _still(seen: dict[str, Any] | None) -> dict[str, Any] | None:
     return seen and {key: value for key, value in seen.items() if key not in ("seconds_left", "closes_at")}
 
 
-# --- what happens to a shoe ------------------------------------------------------------------------------------
+# --- what happens to a shoe --------------------------------------------------------------------------
 
 
 def wired(rig: Rig) -> WiredShoe:

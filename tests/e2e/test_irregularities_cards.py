@@ -13,7 +13,7 @@ HAND = "2C 9D 3H KS"
 EARLY = "A card was drawn while betting was open."
 
 
-# --- card-early ----------------------------------------------------------------------------------------
+# --- card-early --------------------------------------------------------------------------------------
 
 
 def open_with_a_card(bee: Shift, cards: str) -> None:
@@ -74,7 +74,7 @@ def test_card_early_void(bee: Shift) -> None:
     bee.close_book()
 
 
-# --- card-idle, burn-over --------------------------------------------------------------------------------
+# --- card-idle, burn-over ----------------------------------------------------------------------------
 
 
 def test_card_idle_is_burned(bee: Shift) -> None:
@@ -93,7 +93,7 @@ def test_card_idle_is_burned(bee: Shift) -> None:
     bee.close_book()
 
 
-# --- card-unreadable ----------------------------------------------------------------------------------------
+# --- card-unreadable ---------------------------------------------------------------------------------
 
 
 def test_card_unreadable_once_is_scanned_again_without_a_hold(bee: Shift) -> None:
@@ -123,9 +123,7 @@ def unread_twice(bee: Shift, cards: str) -> None:
         bee.shoe.draw()
         bee.wait(lambda s: s["unread"] == 1, "a re-scan is wanted")
         bee.shoe.scan_again()
-    state = bee.on_hold(
-        "card-unreadable", "It was tried twice.", "rescan, correct, enter, void, shoe end"
-    )
+    state = bee.on_hold("card-unreadable", "It was tried twice.", "rescan, correct, enter, void, shoe end")
     saw = state["holds"][0]["saw"]
     assert bytes.fromhex(saw["bytes"]).startswith(b"["), "the offending scan with its bytes"
     bee.refused("release", "is no way out now", action="keep")
@@ -182,7 +180,7 @@ def test_card_unreadable_keyed_into_the_shoe_and_entered(angel: Shift) -> None:
     angel.close_book()
 
 
-# --- card-missed ------------------------------------------------------------------------------------------------
+# --- card-missed -------------------------------------------------------------------------------------
 
 
 def test_card_missed_with_nothing_drawn_after_it_is_scanned(bee: Shift) -> None:
@@ -243,7 +241,7 @@ def test_card_missed_void(bee: Shift) -> None:
     bee.close_book()
 
 
-# --- card-twice ---------------------------------------------------------------------------------------------------
+# --- card-twice --------------------------------------------------------------------------------------
 
 
 def read_twice(bee: Shift) -> None:
@@ -294,7 +292,7 @@ def test_card_twice_told_by_the_number_of_the_frame_is_one_card(angel: Shift) ->
     angel.close_book()
 
 
-# --- two-cards -------------------------------------------------------------------------------------------------------
+# --- two-cards ---------------------------------------------------------------------------------------
 
 
 def test_two_cards_put_in_the_order_seen_on_video(bee: Shift) -> None:

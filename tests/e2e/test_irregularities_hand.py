@@ -21,7 +21,7 @@ NEXT = LONG | {"dealing": {"overdraw": "next"}}
 FACE_DOWN = LONG | {"dealing": {"deal": "face-down"}}
 
 
-# --- card-conflict -------------------------------------------------------------------------------------
+# --- card-conflict -----------------------------------------------------------------------------------
 
 
 def burned_by_the_button(angel: Shift) -> None:
@@ -104,7 +104,7 @@ def test_card_conflict_tells_of_a_card_lost_on_the_way(angel: Shift) -> None:
     angel.close_book()
 
 
-# --- overdraw --------------------------------------------------------------------------------------------
+# --- overdraw ----------------------------------------------------------------------------------------
 
 
 def test_overdraw_is_burned_and_the_lawful_result_stands(bee: Shift) -> None:
@@ -191,7 +191,7 @@ def test_overdraw_voids_the_round_by_house_rule(tables: Tables) -> None:
     table.close_book()
 
 
-# --- shoe-disagrees ----------------------------------------------------------------------------------------
+# --- shoe-disagrees ----------------------------------------------------------------------------------
 
 
 def shoe_says_player(angel: Shift) -> None:
@@ -284,7 +284,7 @@ def test_shoe_disagrees_after_the_result_is_an_alert(angel: Shift) -> None:
     angel.close_book()
 
 
-# --- announce-differs -----------------------------------------------------------------------------------------
+# --- announce-differs --------------------------------------------------------------------------------
 
 
 def announced_player(tables: Tables, cards: str = HAND, misread: str = "") -> Shift:
@@ -339,7 +339,7 @@ def test_announce_differs_void(tables: Tables) -> None:
     table.close_book()
 
 
-# --- face down ---------------------------------------------------------------------------------------------------
+# --- face down ---------------------------------------------------------------------------------------
 
 
 def test_face_down_hand_with_a_correction_before_the_turn(tables: Tables) -> None:
@@ -385,7 +385,7 @@ def test_face_down_card_drawn_before_the_turn(tables: Tables) -> None:
     table.close_book()
 
 
-# --- no hold --------------------------------------------------------------------------------------------------------
+# --- no hold -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def burn(table: Shift, cards: int) -> None:
     table.counted()
 
 
-# --- burn-over, burn-wrong ------------------------------------------------------------------------------
+# --- burn-over, burn-wrong ---------------------------------------------------------------------------
 
 
 def test_burn_over_is_burned(burning: Shift) -> None:
@@ -127,7 +127,7 @@ def test_burn_card_unreadable_for_too_long_is_burned_unread(burning: Shift) -> N
     burning.close_book(unknown=1)
 
 
-# --- shoe-empty --------------------------------------------------------------------------------------------
+# --- shoe-empty --------------------------------------------------------------------------------------
 
 
 def second_cutting_card(angel: Shift) -> None:
@@ -171,7 +171,7 @@ def test_shoe_empty_by_our_own_count(bee: Shift) -> None:
     bee.begin("")
     number = bee.client.state()["shoe"]["number"] + 1
     bee.pit("shoe end")
-    bee.shoe.load([Card.parse(card) for card in "7S 2S 3D AH TC 5C".split()])
+    bee.shoe.load([Card.parse(card) for card in ["7S", "2S", "3D", "AH", "TC", "5C"]])
     bee.pit("shoe adopt", number=str(number), out="410", rounds="70", last_hand="")
     bee.do("bets open")
     bee.shoe.draw()
@@ -190,7 +190,7 @@ def test_shoe_empty_by_our_own_count(bee: Shift) -> None:
     bee.pit("shoe end")
 
 
-# --- integrity -----------------------------------------------------------------------------------------------
+# --- integrity ---------------------------------------------------------------------------------------
 
 
 def test_integrity_ninth_copy_corrected(bee: Shift) -> None:
@@ -287,7 +287,7 @@ def test_integrity_the_shoe_says_empty_with_cards_missing(angel: Shift) -> None:
     angel.pit("shoe inspect", method="by-hand")
 
 
-# --- withdrawn, taken over ------------------------------------------------------------------------------------
+# --- withdrawn, taken over ---------------------------------------------------------------------------
 
 
 def test_shoe_new_withdrawn(burning: Shift) -> None:
@@ -341,7 +341,9 @@ def test_cut_card_withdrawn(bee: Shift) -> None:
 def test_shoe_adopted_goes_on_with_counts_only(bee: Shift) -> None:
     bee.begin("")
     number = bee.client.state()["shoe"]["number"]
-    bee.refused("shoe adopt", "none of this is due", number=str(number + 7), out="40", rounds="8", last_hand="")
+    bee.refused(
+        "shoe adopt", "none of this is due", number=str(number + 7), out="40", rounds="8", last_hand=""
+    )
     bee.pit("shoe end")
     bee.shoe.load([Card.parse(card) for card in HAND.split()])
     bee.refused("shoe adopt", "a number from", number=str(number), out="40", rounds="8", last_hand="")
@@ -363,7 +365,7 @@ def test_shoe_adopted_goes_on_with_counts_only(bee: Shift) -> None:
     bee.check_everything()
 
 
-# --- counting the set --------------------------------------------------------------------------------------------
+# --- counting the set --------------------------------------------------------------------------------
 
 
 def test_inspection_by_scanner_names_what_is_missing_and_extra() -> None:
@@ -393,9 +395,7 @@ def test_inspection_by_scanner_names_what_is_missing_and_extra() -> None:
         rig.new_shoe(HAND)
         rig.settle()
         found = [
-            event["data"]
-            for event in rig.public()
-            if event["type"] == "tablectl.inspection.recorded.v1"
+            event["data"] for event in rig.public() if event["type"] == "tablectl.inspection.recorded.v1"
         ]
         assert [(f["method"], f["missing"], f["extra"], f.get("counted")) for f in found] == [
             ("scan", ["KS"], ["9D"], 52),
