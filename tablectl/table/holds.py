@@ -36,6 +36,7 @@ WAYS = {
     "rescanned": "release rescanned: the cards just scanned again are the right ones",
     "cards-confirmed": "release cards-confirmed: the cards on the table are those on the screen",
     "resume": "release resume: go on",
+    "turn": "turn: the four cards that lie face down are turned",
     "rescan hand": "rescan hand: scan all cards on the table again, in the order they were drawn",
     "correct": "correct POSITION CARD: that card lies there, not what was read (kept cards are K1, K2 …)",
     "insert": "insert POSITION CARD: that card lies there and was not read; later ones move up",
@@ -76,7 +77,7 @@ HOLDS: dict[str, HoldCode] = {
         by_hand=True,
     ),
     "unturned": HoldCode(
-        "A card was drawn before the four cards were turned.", ("accept", "burn", "correct", *_END)
+        "A card was drawn before the four cards were turned.", ("turn", "accept", "burn", "correct", *_END)
     ),
     "card-conflict": HoldCode(
         "The shoe puts a card in another place than the rule.",
@@ -123,6 +124,8 @@ def offered(state: State) -> tuple[str, ...]:
     wanted = {way for hold in state.holds for way in HOLDS[hold.code].ways}
     if state.loose:
         wanted |= {"accept", "burn", "correct", "move"}
+    if state.round is not None and state.round.to_be_turned:
+        wanted.add("turn")  # a hold does not keep anybody from it
     return tuple(way for way in WAYS if way in wanted and _possible(way, state))
 
 
@@ -160,6 +163,8 @@ def _possible(way: str, state: State) -> bool:
             return _on_table(state)
         case "enter":
             return enterable(state)
+        case "turn":
+            return state.round is not None and state.round.to_be_turned
         case "burn done":
             return state.phase is Phase.BURNING and not state.loose
         case "void":

@@ -376,7 +376,7 @@ def test_face_down_card_drawn_before_the_turn(tables: Tables) -> None:
     table.begin("2S 3D AH TC 5C 4D")
     table.bets()
     table.deal(5)
-    table.on_hold("unturned", "First: turn.", "burn, correct, move, void, shoe end")
+    table.on_hold("unturned", "First: turn.", "burn, turn, correct, move, void, shoe end")
     table.refused("release", "is no way out now", action="accept")
     table.do("turn")
     table.release("accept")

@@ -382,7 +382,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "shoe error": (shoe_error, ["shoe-error"], ["cards-confirmed", *DEVICE]),
     "restart": (restart, ["restart"], ["cards-confirmed", *DEVICE]),
     "restart in a burn": (restart_in_burn, ["restart"], ["cards-confirmed", "burn done", "device swap", END]),
-    "drawn before the turn": (unturned, ["unturned"], ["burn", "correct", "move", "void", END]),
+    "drawn before the turn": (unturned, ["unturned"], ["turn", "burn", "correct", "move", "void", END]),
     "scanning the hand again": (rescan_begun, ["rescan"], ["keep", "void", END]),
     "the hand scanned again": (rescanned, ["rescan"], ["rescanned", "keep", "void", END]),
     "journal": (journal_full, ["journal"], ["resume", "void", END]),
@@ -457,8 +457,8 @@ def test_what_is_not_offered_is_refused(name: str) -> None:
         assert "on hold" in answer
 
 
-ALWAYS = {"amend", "device swap", "void"}
-"""They look elsewhere: lawful under any hold."""
+ALWAYS = {"amend", "device swap", "void", "turn"}
+"""They look elsewhere, or go on under any hold."""
 
 
 @pytest.mark.parametrize(
