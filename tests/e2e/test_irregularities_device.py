@@ -21,6 +21,7 @@ from tablectl.cards import Card
 from tests.e2e.harness import _DAEMON, PIT_BOSS, Program, until
 from tests.e2e.irregularities import LONG, Shift, wired
 
+BEE_TEK = Encoder("Manual Burn Cards")
 HAND = "2C 9D 3H KS"
 
 
@@ -204,7 +205,7 @@ def test_shoe_error_with_a_card_jammed_is_void(bee: Shift) -> None:
     bee.begin(HAND)
     bee.bets()
     bee.deal(2)
-    wired(bee)._send(Encoder("Manual Burn Cards").alarm("E7 Card Jam"))
+    wired(bee)._send(BEE_TEK.alarm("E7 Card Jam"))
     bee.on_hold("shoe-error", "E7 Card Jam", f"cards-confirmed, {REPAIR}")
     bee.pit("void")
     assert bee.stands() == "voided: P1=2C B1=9D"
@@ -308,9 +309,9 @@ def disk_full(rig: Shift) -> Iterator[None]:
 
 
 SHORT_QUEUE = _DAEMON.replace(
-    "import sys\n", "import sys\nimport tablectl.core\ntablectl.core.QUEUE_ROWS = 4\n"
+    "import sys\n", "import sys\nimport tablectl.core\ntablectl.core.QUEUE_ROWS = 16\n"
 )
-"""A daemon that holds the table when three rows wait for the disk, not thousands."""
+"""A daemon that holds the table when twelve rows wait for the disk, not thousands."""
 
 
 def test_journal_full_holds_and_resumes_by_itself() -> None:
@@ -322,12 +323,13 @@ def test_journal_full_holds_and_resumes_by_itself() -> None:
         table.bets()
         table.deal(1)
         with disk_full(table):
-            for waiting in (1, 2, 3):
+            for _ in range(3):
                 table.shoe.draw()
-                until(partial(_waits, table, waiting), "it waits for the disk")
-            until(partial(_waits, table, 4), "the hold waits for the disk too")
+            for _ in range(9):
+                wired(table)._send(BEE_TEK.warning(1))
+            until(partial(_waits, table, 13), "the hold waits for the disk too")
             table.shoe.draw()
-            until(partial(_waits, table, 5), "kept, and written down later")
+            until(partial(_waits, table, 14), "kept, and written down later")
             assert table.cards() == {"P1": "2S"}, "nobody is shown what may be lost"
         ways = "accept, burn, rescan hand, correct, insert, move, void, shoe end"
         table.on_hold("called", "Cards were drawn meanwhile.", ways)
