@@ -37,6 +37,8 @@ def sent_rounds(path: Path) -> dict[str, dict[str, Any]]:
             kind, data = event["type"], event["data"]
             if kind in ("tablectl.round.resulted.v1", "tablectl.round.voided.v1"):
                 found[f"{data['shoe']}/{data['round']}"] = {"type": kind, **data}
+            elif kind == "tablectl.round.amended.v1":
+                found[f"{data['shoe']}/{data['round']}"] = {"type": kind, **data["after"]}
         return found
     finally:
         reader.close()
@@ -48,7 +50,7 @@ def differences(sent: dict[str, dict[str, Any]], held: dict[str, dict[str, Any]]
     found += [f"{name}: not in the journal" for name in held if name not in sent]
     for name in sent.keys() & held.keys():
         ours, theirs = dict(sent[name]), held[name]
-        state = "voided" if ours.pop("type").endswith("voided.v1") else "resulted"
+        state = ours.pop("type").removeprefix("tablectl.round.").removesuffix(".v1")
         if theirs["state"] != state or theirs["result"] != ours:
             found.append(f"{name}: {state} {ours} here, {theirs['state']} {theirs['result']} there")
     return found

@@ -119,8 +119,9 @@ def void(turn: Turn, command: Command) -> None:
         return
     person, reason = by(command)
     void_round(turn, reason, person)
-    release_after(turn, "void", reason, person)
+    # Before the release: a shoe that ends with this round remembers what was held against it.
     round_over(turn)
+    release_after(turn, "void", reason, person)
     if turn.state.shoe is None:
         # It was the shoe's last hand: what outlived the void ends with the shoe.
         release_after(turn, "shoe end", reason, person)

@@ -219,3 +219,18 @@ def test_the_dealer_is_reminded_of_a_card_that_is_due() -> None:
     play.wait(1)
     assert play.said == ["A card is due: Banker's card"]
     assert not play.wait(60).effects, "once"
+
+
+@pytest.mark.parametrize("way", [Kind.VOID, Kind.SHOE_END])
+def test_missing_cards_are_remembered_whichever_way_the_shoe_ends(way: Kind) -> None:
+    play = Play(house(shoe={"cutting_card": 400}))
+    play.idle()
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal("9S 2H")
+    play.device(DeviceKind.CUT_CARD)
+    assert play.codes == ["shoe-empty"]
+    play.do(way)
+    ended = play.of(ev.ShoeEnded)[-1]
+    assert ended.integrity and len(ended.missing) == 408 and not play.state.held
+    assert "count them first" in play.refused(Kind.SHOE_NEW)
