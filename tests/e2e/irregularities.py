@@ -47,6 +47,7 @@ class Shift(Rig):
             if not state["holds"] and state["phase"] not in ("idle", "burning"):
                 self.do("hold", text="the next scenario")
             self.pit("shoe end")
+        if self.client.state()["phase"] == "shuffle due":
             self.pit("shoe inspect", method="by-hand")
         self.new_shoe(cards, cutting_cards)
         self.mark = self.client.state()["sequence"]

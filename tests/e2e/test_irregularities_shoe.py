@@ -151,7 +151,7 @@ def test_shoe_empty_void(angel: Shift) -> None:
     assert angel.client.state()["phase"] == "shuffle due"
     assert angel.story() == (
         "cut_card.drawn last_hand.announced betting.opened betting.closed card.dealt*2 table.held"
-        " round.voided table.released shoe.ended"
+        " round.voided shoe.ended table.released"
     )
     angel.close_book()
 
