@@ -19,12 +19,12 @@ from tablectl.table.shoes import by, whole_number
 from tablectl.table.state import Phase
 from tablectl.table.turn import Refused, Turn
 
-_DOES_NOT_PLACE = ACCOUNTS | {"rescanned"}
-"""Actions that may be taken while kept cards have no place yet."""
-
 
 def release(turn: Turn, command: Command) -> None:
-    """Take one of the ways out that are offered now."""
+    """Take one of the ways out that are offered now.
+
+    None that leaves kept cards without a place is offered while there are any, but to give up a re-scan.
+    """
     action = command.args.get("action", "")
     ways = offered(turn.state)
     if action not in ways or action not in RELEASES:
@@ -33,8 +33,6 @@ def release(turn: Turn, command: Command) -> None:
     codes = ended_by(action, turn.state)
     if action == "keep" and turn.state.rescan is not None and (turn.state.loose or not turn.shoe_sound):
         codes = ("rescan",)
-    elif action not in _DOES_NOT_PLACE and turn.state.loose:
-        raise Refused(f"{len(turn.state.loose)} drawn cards have no place yet; " + ways_out(ways))
     if action == "burn":
         _burn_kept(turn)
     elif action == "next":

@@ -74,10 +74,6 @@ def test_what_no_rule_deals_is_not_an_amendment(changes: dict[str, str], says: s
 def test_a_ninth_copy_is_no_amendment() -> None:
     play = Play()
     play.idle("8S 8S 8S 8S 8S 8S")
-    play.round("8S 3D 8S 4C")
-    assert play.stands(Phase.DEALING) or play.stands(Phase.IDLE)
-    play = Play()
-    play.idle("8S 8S 8S 8S 8S 8S")
     play.round("8S 2D AS 8H")
     play.no_more_bets()
     play.deal("8S")
