@@ -61,6 +61,8 @@ class DeviceKind(StrEnum):
     """The shoe tells how many cards it expects to be burned (``number``)."""
     GAP = "gap"
     """A jump in the sequence numbers: frames may be lost."""
+    BOUNCE = "bounce"
+    """The same card again, too soon to be another one: taken as one card (``card`` says which)."""
     NOTICE = "notice"
     """Something to write down: a discarded stub, a bounce, a warning."""
 
@@ -98,6 +100,8 @@ class DeviceEvent:
     """The maker's error code, or the number of burn cards, by kind."""
     error: ErrorKind = ErrorKind.FAULT
     """For ``ERROR``: what it means."""
+    card: Card | None = None
+    """For ``BOUNCE``: the card that came again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,10 @@ class Traits:
     emulated: bool = False
 
 
+def _no_beep(settings: Mapping[str, Any], pattern: str) -> bytes:
+    return b""
+
+
 @dataclass(frozen=True, slots=True)
 class Driver:
     """The entry-point object of a driver.
@@ -189,6 +197,15 @@ class Driver:
     open: Callable[[str, Mapping[str, Any]], Link]
     traits: Callable[[Mapping[str, Any]], Traits]
     check: Callable[[Mapping[str, Any]], None]
+    paths: tuple[str, ...] = ()
+    """Settings that name files; the configuration makes relative ones begin at its own folder."""
+    speeds: tuple[int, ...] = ()
+    """Line speeds (baud) such devices are found at, the usual one first; none: it hangs on no serial line."""
+    usb_ids: tuple[str, ...] = ()
+    """``vvvv:pppp`` or ``vvvv:*``, lower-case hex: USB devices this driver may fit."""
+    beep: Callable[[Mapping[str, Any], str], bytes] = _no_beep
+    """``beep(settings, pattern)``: the bytes that make the device itself sound one of
+    :data:`tablectl.signals.PATTERNS`; ``b""`` where it cannot."""
 
 
 # --- what a reader thread hands to the table ---------------------------------------------------
