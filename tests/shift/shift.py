@@ -158,8 +158,7 @@ class Shift:
         if drawn is None or drawn.card is None:
             return None
         self.drew_at = self.clock.now
-        self.truth.drawn += 1
-        self.truth.tally.cards += 1
+        self.truth.drew(drawn.card)
         return drawn.card
 
     def _seen(self, out: int, unread: int) -> bool:

@@ -6,7 +6,7 @@ this round or the one before it, and that may lead to a hold of this code. A voi
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +15,7 @@ from tablectl import events as ev
 from tablectl.cards import Card
 from tablectl.house import HouseRules
 from tablectl.rules import deal
-from tablectl.scanner import Arrived, Discarded, Traits
+from tablectl.scanner import Arrived, Discarded, Scan, Traits
 from tablectl.table import Command, Decision
 from tablectl.table.inputs import Input
 from tests.shift.protocols import Protocol
@@ -83,6 +83,8 @@ class Truth:
         self.uncounted = 0
         """Of these, how many the controller can no longer know: lost, and their round void."""
         self.results: list[str] = []
+        self._untold: deque[Card | None] = deque()
+        self._unreadable = False
         self._clock = clock
         self._faults: list[tuple[int, str]] = []
         self._of_shoe: set[str] = set()
@@ -94,6 +96,30 @@ class Truth:
         self.tally.faults[fault] += 1
         self._faults.append((self._clock.now, fault))
         self._of_shoe.add(fault)
+        self._unreadable |= fault == "unreadable"
+
+    def drew(self, card: Card) -> None:
+        """A card left the shoe; what the decoder is to tell of it."""
+        self.drawn += 1
+        self.tally.cards += 1
+        self._untold.append(None if self._unreadable else card)
+        self._unreadable = False
+
+    def told(self, card: Card | None, *, played: bool) -> None:
+        """The decoder tells of a card: it must be the next that was drawn, or a fault made it another.
+
+        A copy that is not ``played``, for the line is not settled, may tell of it again.
+        """
+        if card not in self._untold:
+            if not played:
+                return
+            # An alarm held up for long is no longer seen to belong to its card.
+            self._need_cause(
+                f"{card} told and not drawn", ("DOUBLES", *(("freeze",) if card is None else ()))
+            )
+            return
+        while (next_ := self._untold.popleft()) != card:
+            self._need_cause(f"{next_} drawn and not told", ("LOSES",))
 
     def recent(self) -> list[str]:
         """The faults of this round and the one before."""
@@ -117,6 +143,7 @@ class Truth:
     def shoe_begins(self) -> None:
         self.drawn = self.uncounted = 0
         self._of_shoe = set()
+        self._untold.clear()
         self.tally.shoes += 1
 
     def held(self, code: str) -> None:
@@ -174,6 +201,8 @@ class Watched(Play):
     def give(self, given: Input, now: Any = None) -> Decision:
         at = self._clock.instant()
         self.boot, self.wall = at.boot, at.wall
+        if isinstance(given, Arrived | Discarded) and isinstance(given.item, Scan):
+            self._truth.told(given.item.card, played=isinstance(given, Arrived))
         held_before = self.state.held
         done = super().give(given, at)
         truth = self._truth

@@ -77,8 +77,8 @@ class Line(Port):
         self._queue: list[Step] = []
         self.up = True
         self.busy_until = clock.now
-        self.whole_until = 0
-        """Until when copies of whole frames are still to come, between which another frame may slip."""
+        self.whole: tuple[int, int] = (0, 0)
+        """From when until when copies of whole frames come, between which another frame may slip."""
         self.heard: Callable[[bytes], None] = lambda data: None
         self.plugged: Callable[[bool], None] = lambda up: None
 
@@ -90,9 +90,10 @@ class Line(Port):
         said = list(steps)
         at = max(self._clock.now, self.busy_until)
         whole = _whole(said)
-        if whole and self.whole_until > self._clock.now and self._struck("interleave"):
+        if whole and self.whole[1] > self._clock.now and self._struck("interleave"):
             # The first copy of this event comes before the last ones of the event before it.
-            at = min(at, self._clock.now + SECOND // 100)
+            at = max(self._clock.now, self.whole[0]) + SECOND // 100
+        begins = at
         for step in said:
             match step:
                 case Wait(seconds):
@@ -100,7 +101,7 @@ class Line(Port):
                 case _:
                     self._clock.at(at, lambda step=step: self._do(step))  # type: ignore[misc]
         self.busy_until = max(self.busy_until, at)
-        self.whole_until = at if whole else 0
+        self.whole = (begins, at) if whole else (0, 0)
 
     def _do(self, step: Step) -> None:
         match step:
