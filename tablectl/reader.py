@@ -16,36 +16,26 @@ import os
 import select
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import structlog
 
 from tablectl import clock as _clock
 from tablectl.clock import SECOND, Instant
-from tablectl.reader_state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling
+from tablectl.reader_intake import Counters, Intake
+from tablectl.reader_state import LogBudget, Settling
 from tablectl.scanner import (
     Arrival,
-    Arrived,
     Backoff,
-    Decoded,
-    DeviceEvent,
-    DeviceKind,
-    Discarded,
     Driver,
-    Item,
     Link,
     LinkFault,
-    Reject,
     ScannerLost,
     ScannerRestored,
 )
 
 SETTLE = 150_000_000
 """Default settling time of a freshly opened line, ns."""
-
-STOOD_STILL = SECOND
-"""A wait (ns) longer than this was no wait of this thread's own: the arrival is not known."""
 
 _TURN = SECOND // 2  # the longest wait of the loop: `progress` must move at least once a second
 _EMPTY_READS = 3  # a dead port is "ready" and gives nothing, for ever (pyserial issue 17)
@@ -67,19 +57,6 @@ def _guard(call: Callable[[], T]) -> T:
 def _milliseconds(span: int) -> int:
     """``span`` ns for poll, rounded up: waking before a deadline would spin."""
     return max(0, -(-span // 1_000_000))
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """How far what the device says gets. Each stuck counter is another fault (line, baud rate, driver)."""
-
-    bytes: int = 0
-    frames: int = 0
-    """Items that are no :class:`~tablectl.scanner.Reject`."""
-    rejects: int = 0
-    last_good: int | None = None
-    """When the last frame came, CLOCK_BOOTTIME in ns."""
-    outages: int = 0
 
 
 class Reader:
@@ -112,21 +89,18 @@ class Reader:
         self._deliver = deliver
         self._settle = settle
         self._clock = clock
-        self._tap = tap
         self._refused = refused
         self._on_crash = on_crash
-        self._decoder = driver.decoder(settings)
         self._logger = log if log is not None else structlog.get_logger("reader")
         self._log_budget = LogBudget()
+        self._intake = Intake(
+            driver.decoder(settings), deliver, tap, lambda text, now: self._log("warning", text, now)
+        )
         self._backoff = Backoff()
-        self._noise = Noise()
-        self._looked = 0  # before the wait that brought what is being handled
         self._told_lost = False
         self._stopping = False
         self._wake: int | None = None
         self._thread = threading.Thread(target=self._main, name=f"reader {device}", daemon=True)
-        self.counters = Counters()
-        """A frozen value, replaced after each piece of bytes."""
         self.progress: int = clock().boot
         """When the loop last turned (ns); at least once a second except while :attr:`connecting`."""
         self.connecting: bool = False
@@ -160,6 +134,11 @@ class Reader:
         return True
 
     @property
+    def counters(self) -> Counters:
+        """How far what the device says gets: a frozen value, replaced after each piece of bytes."""
+        return self._intake.counters
+
+    @property
     def alive(self) -> bool:
         """Whether the thread runs."""
         return self._thread.is_alive()
@@ -177,7 +156,7 @@ class Reader:
                     self._serve(link)
                 except _Lost as lost:
                     self._shut(link)  # first: the port's name must be free before it is looked for again
-                    self._decoder.reset()
+                    self._intake.broken()
                     self._lost(str(lost))
                 except BaseException:
                     self._shut(link)
@@ -228,7 +207,7 @@ class Reader:
         changed, self.reason = reason != self.reason, reason
         if not self._told_lost:
             self._told_lost = True
-            self.counters = replace(self.counters, outages=self.counters.outages + 1)
+            self._intake.outage()
             self._deliver(ScannerLost(reason, at))
             self._log("warning", "scanner lost", at.boot, reason=reason)
         elif changed:
@@ -251,10 +230,12 @@ class Reader:
         poller.register(_guard(link.fileno), select.POLLIN)
         poller.register(self._wake_fd(), select.POLLIN)
         wake = self._wake_fd()
+        intake = self._intake
+        intake.opened()
         settling = Settling(self._turned(), self._settle)
         empty = 0
         while not self._stopping:
-            looked = self._looked = self._turned()
+            looked = intake.looked = self._turned()
             ready = any(fd != wake for fd, _ in poller.poll(self._wait_ms(settling, looked)))
             if ready:
                 data = _guard(link.read)
@@ -262,72 +243,34 @@ class Reader:
                 if data:
                     empty = 0
                     settling.heard(at.boot)
-                    self._received(link, data, at, settling)
+                    self._send(link, intake.heard(data, at))
                 else:
                     empty += 1
                     if empty >= _EMPTY_READS:
                         raise _Lost("scanner lost: its port is ready but gives nothing; check the cable")
-            at = self._clock()
-            deadline = self._decoder.next_deadline()
-            if deadline is not None and at.boot >= deadline:
-                self._handle(link, b"", self._decoder.tick(at.boot), at, settling)
+            self._send(link, intake.passed(self._clock()))
             # By the moment before the look: however late this thread is, bytes that were there then are old.
-            if not settling.done and settling.over(looked, ready):
-                settling.done = True
+            if not intake.settled and settling.over(looked, ready):
                 self._restored(link)
 
     def _wait_ms(self, settling: Settling, now: int) -> int:
         until = now + _TURN
-        deadline = self._decoder.next_deadline()
+        deadline = self._intake.next_deadline()
         if deadline is not None:
             until = min(until, deadline)
-        if not settling.done:
+        if not self._intake.settled:
             until = min(until, settling.until)
         return _milliseconds(until - now)
 
-    def _received(self, link: Link, data: bytes, at: Instant, settling: Settling) -> None:
-        if self._tap is not None:
-            self._tap(data, at)
-        self._handle(link, data, self._decoder.feed(data, at.boot), at, settling)
-
-    def _handle(self, link: Link, data: bytes, decoded: Decoded, at: Instant, settling: Settling) -> None:
-        # Handed over first, counted afterwards: the card is what somebody waits for.
-        for item in decoded.items:
-            self._hand_over(item, at, settling.done)
-        self._counted(len(data), decoded.items, at, settling)
-        if decoded.replies:
-            _guard(lambda: link.write(decoded.replies))
-
-    def _counted(self, size: int, items: tuple[Item, ...], at: Instant, settling: Settling) -> None:
-        """Count what came; tell once when it is mostly rubbish."""
-        rejects = sum(isinstance(item, Reject) for item in items)
-        frames = len(items) - rejects
-        old = self.counters
-        self.counters = Counters(
-            old.bytes + size,
-            old.frames + frames,
-            old.rejects + rejects,
-            at.boot if frames else old.last_good,
-            old.outages,
-        )
-        for _ in range(rejects):
-            if self._noise.too_many(at.boot):
-                text = f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
-                self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", text), at, settling.done)
-                self._log("warning", text, at.boot)
-
-    def _hand_over(self, item: Item, at: Instant, settled: bool) -> None:
-        if at.boot - self._looked > STOOD_STILL:
-            # This thread, the process or the machine stood still: the bytes may be as old as its last
-            # look, and what was drawn while betting was open is no card of the hand.
-            at = Instant(self._looked, at.wall_at(self._looked))
-        self._deliver(Arrived(item, at) if settled else Discarded(item, at))
+    def _send(self, link: Link, replies: bytes) -> None:
+        if replies:
+            _guard(lambda: link.write(replies))
 
     def _restored(self, link: Link) -> None:
         at = self._clock()
         self._backoff = self._backoff.succeeded()
         self._told_lost = False
-        self._noise = Noise()
+        self._intake.ready()
         self.reason = None
         self.connected = True
         self._deliver(ScannerRestored(link.identity, at))

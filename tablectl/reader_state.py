@@ -23,7 +23,6 @@ class Settling:
     """
 
     def __init__(self, opened: int, span: int) -> None:
-        self.done = False
         self.until = opened + span
         """When to look again."""
         self._quiet = span // 3
