@@ -23,6 +23,7 @@ import structlog
 from tablectl import clock as _clock
 from tablectl.clock import SECOND, Instant
 from tablectl.reader_intake import Counters, Intake
+from tablectl.reader_opening import Opening
 from tablectl.reader_state import LogBudget, Settling
 from tablectl.scanner import (
     Arrival,
@@ -30,6 +31,7 @@ from tablectl.scanner import (
     Driver,
     Link,
     LinkFault,
+    LinkRefused,
     ScannerLost,
     ScannerRestored,
 )
@@ -64,8 +66,8 @@ class Reader:
 
     ``deliver`` is called in that thread, for every item in order; it must not block and must not raise.
     ``tap`` gets each piece of bytes with its arrival, before it is decoded. ``settle`` (ns) is how long a
-    fresh line is listened to before its cards count. ``refused`` is asked at every opening, before a byte is
-    read, why the device at a path may not be used here; None: it may. ``on_crash`` is called once, in the
+    fresh line is listened to before its cards count. ``refused`` and ``pinned``, asked at every opening
+    before a byte is read: see :class:`~tablectl.reader_opening.Opening`. ``on_crash`` is called once, in the
     thread, if anything unexpected ends it; the process should then end too.
     """
 
@@ -80,16 +82,15 @@ class Reader:
         clock: Callable[[], Instant] = _clock.now,
         tap: Callable[[bytes, Instant], None] | None = None,
         refused: Callable[[str], str | None] = lambda _: None,
+        pinned: str | None = None,
         log: Any = None,
         on_crash: Callable[[BaseException], None] | None = None,
     ) -> None:
-        self._driver = driver
         self._device = device
-        self._settings = settings
+        self._opening = Opening(driver, device, settings, refused, pinned)
         self._deliver = deliver
         self._settle = settle
         self._clock = clock
-        self._refused = refused
         self._on_crash = on_crash
         self._logger = log if log is not None else structlog.get_logger("reader")
         self._log_budget = LogBudget()
@@ -109,6 +110,12 @@ class Reader:
         """Open and settled."""
         self.reason: str | None = None
         """Why the device is away now, for people; None while it is there."""
+        self.refused_since: int | None = None
+        """Since when (boot ns) the device is there and may not be opened."""
+        self.identity: str = ""
+        """Which device is, or was last, at the table; empty: none yet."""
+        self.where: str = ""
+        """Where it hangs now; empty while it is away."""
 
     # --- for other threads ---------------------------------------------------------------------
 
@@ -156,13 +163,14 @@ class Reader:
                     self._serve(link)
                 except _Lost as lost:
                     self._shut(link)  # first: the port's name must be free before it is looked for again
-                    self._intake.broken()
-                    self._lost(str(lost))
+                    self._intake.broken(self._clock())
+                    self._lost(str(lost), refused=False)
                 except BaseException:
                     self._shut(link)
                     raise
                 else:
                     self._shut(link)
+                    self._intake.broken(self._clock())
         except BaseException as fault:  # noqa: BLE001  the supervisor decides; a dead reader must be known
             self._log("error", "reader thread failed", self._clock().boot, error=repr(fault))
             if self._on_crash is not None:
@@ -171,26 +179,13 @@ class Reader:
     def _connect(self) -> Link | None:
         self.connecting = True
         try:
-            self._may_open(self._device)
-            link = self._driver.open(self._device, self._settings)
-            try:
-                # Once more by what was really opened: the name may lead elsewhere by now.
-                self._may_open(f"/proc/self/fd/{link.fileno()}")
-            except BaseException:
-                link.close()
-                raise
-            return link
+            return self._opening.link()
         except (LinkFault, OSError) as fault:
-            self._lost(str(fault))
+            self._lost(str(fault), refused=isinstance(fault, LinkRefused))
             return None
         finally:
             self.connecting = False
             self._turned()
-
-    def _may_open(self, path: str) -> None:
-        why = self._refused(path)
-        if why is not None:
-            raise LinkFault(f"{self._device}: {why}")
 
     def _shut(self, link: Link) -> None:
         self.connected = False
@@ -201,8 +196,10 @@ class Reader:
             self.connecting = False
             self._turned()
 
-    def _lost(self, reason: str) -> None:
+    def _lost(self, reason: str, *, refused: bool) -> None:
         at = self._clock()
+        self.where = ""
+        self.refused_since = (self.refused_since or at.boot) if refused else None
         self._backoff = self._backoff.failed(at.boot)
         changed, self.reason = reason != self.reason, reason
         if not self._told_lost:
@@ -210,7 +207,7 @@ class Reader:
             self._intake.outage()
             self._deliver(ScannerLost(reason, at))
             self._log("warning", "scanner lost", at.boot, reason=reason)
-        elif changed:
+        elif changed and not refused:  # which passes by itself, or becomes an alert
             self._log("warning", "scanner still away", at.boot, reason=reason)
 
     def _pause(self) -> None:
@@ -271,10 +268,11 @@ class Reader:
         self._backoff = self._backoff.succeeded()
         self._told_lost = False
         self._intake.ready()
-        self.reason = None
+        self.reason = self.refused_since = None
+        self.identity, self.where = link.identity, link.where
         self.connected = True
-        self._deliver(ScannerRestored(link.identity, at))
-        self._log("info", "scanner ready", at.boot, identity=link.identity)
+        self._deliver(ScannerRestored(link.identity, at, link.where))
+        self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where)
 
     def _log(self, level: str, text: str, now: int, **facts: Any) -> None:
         held_back = self._log_budget.take(now)

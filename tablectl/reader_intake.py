@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tablectl.clock import SECOND, Instant
-from tablectl.reader_state import BAD_LINES, BAD_WITHIN, Noise
+from tablectl.reader_state import Noise
 from tablectl.scanner import (
     Arrival,
     Arrived,
@@ -72,6 +72,7 @@ class Intake:
 
     def passed(self, at: Instant) -> bytes:
         """Time came this far. What is to be sent back."""
+        self._tell(self._noise.passed(at.boot), at)
         deadline = self._decoder.next_deadline()
         if deadline is None or at.boot < deadline:
             return b""
@@ -79,19 +80,20 @@ class Intake:
 
     def next_deadline(self) -> int | None:
         """When :meth:`passed` is wanted (boot ns), or None."""
-        return self._decoder.next_deadline()
+        decoder, noise = self._decoder.next_deadline(), self._noise.due
+        return decoder if noise is None else noise if decoder is None else min(decoder, noise)
 
     def opened(self) -> None:
         """A fresh line: what comes is old until it is settled."""
         self.settled = False
 
     def ready(self) -> None:
-        """The line is settled; the noise of another one is forgotten."""
+        """The line is settled: from here on all counts."""
         self.settled = True
-        self._noise = Noise()
 
-    def broken(self) -> None:
+    def broken(self, at: Instant) -> None:
         """The line is gone, and with it whatever was half-read."""
+        self._tell(self._noise.summary(at.boot), at)
         self._decoder.reset()
 
     def outage(self) -> None:
@@ -100,9 +102,25 @@ class Intake:
 
     def _handle(self, data: bytes, decoded: Decoded, at: Instant) -> bytes:
         for item in decoded.items:
-            self._hand_over(item, at)
+            if isinstance(item, Reject):
+                self._refuse(item, at)
+            else:
+                self._hand_over(item, at)
         self._counted(len(data), decoded.items, at)
         return decoded.replies
+
+    def _refuse(self, item: Reject, at: Instant) -> None:
+        """Hand over what means nothing, or only count it where there is too much of it."""
+        if self._noise.only_counted(at.boot, item.raw):
+            return
+        self._hand_over(item, at)
+        self._tell(self._noise.bad(at.boot), at)
+
+    def _tell(self, notice: str | None, at: Instant) -> None:
+        """A notice about the noise on the line."""
+        if notice is not None:
+            self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", notice), at)
+            self._warn(notice, at.boot)
 
     def _hand_over(self, item: Item, at: Instant) -> None:
         if at.boot - self.looked > STOOD_STILL:
@@ -112,7 +130,7 @@ class Intake:
         self._deliver(Arrived(item, at) if self.settled else Discarded(item, at))
 
     def _counted(self, size: int, items: tuple[Item, ...], at: Instant) -> None:
-        """Count what came; tell once when it is mostly rubbish."""
+        """Count what came."""
         rejects = sum(isinstance(item, Reject) for item in items)
         frames = len(items) - rejects
         old = self.counters
@@ -124,8 +142,3 @@ class Intake:
             at.boot if frames else old.last_good,
             old.outages,
         )
-        for _ in range(rejects):
-            if self._noise.too_many(at.boot):
-                text = f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
-                self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", text), at)
-                self._warn(text, at.boot)
