@@ -16,13 +16,14 @@ import os
 import select
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 
 from tablectl import clock as _clock
 from tablectl.clock import SECOND, Instant
 from tablectl.reader_intake import Counters, Intake
+from tablectl.reader_line import Line, Lost
 from tablectl.reader_opening import Opening
 from tablectl.reader_state import LogBudget, Settling
 from tablectl.scanner import (
@@ -40,20 +41,6 @@ SETTLE = 150_000_000
 """Default settling time of a freshly opened line, ns."""
 
 _TURN = SECOND // 2  # the longest wait of the loop: `progress` must move at least once a second
-_EMPTY_READS = 3  # a dead port is "ready" and gives nothing, for ever (pyserial issue 17)
-
-T = TypeVar("T")
-
-
-class _Lost(Exception):
-    """The link failed: only calls of the link raise it, so a full disk in a tap is no lost scanner."""
-
-
-def _guard(call: Callable[[], T]) -> T:
-    try:
-        return call()
-    except (LinkFault, OSError) as fault:
-        raise _Lost(str(fault)) from fault
 
 
 def _milliseconds(span: int) -> int:
@@ -161,7 +148,7 @@ class Reader:
                     continue
                 try:
                     self._serve(link)
-                except _Lost as lost:
+                except Lost as lost:
                     self._shut(link)  # first: the port's name must be free before it is looked for again
                     self._intake.broken(self._clock())
                     self._lost(str(lost), refused=False)
@@ -222,30 +209,25 @@ class Reader:
             poller.poll(_milliseconds(min(due - now, _TURN)))
 
     def _serve(self, link: Link) -> None:
-        """Read ``link`` until it is lost (:class:`_Lost`) or the reader is stopped."""
+        """Read ``link`` until it is lost (:class:`Lost`) or the reader is stopped."""
+        line = Line(link)
         poller = select.poll()
-        poller.register(_guard(link.fileno), select.POLLIN)
+        poller.register(line.fileno(), select.POLLIN)
         poller.register(self._wake_fd(), select.POLLIN)
         wake = self._wake_fd()
         intake = self._intake
         intake.opened()
         settling = Settling(self._turned(), self._settle)
-        empty = 0
         while not self._stopping:
             looked = intake.looked = self._turned()
             ready = any(fd != wake for fd, _ in poller.poll(self._wait_ms(settling, looked)))
             if ready:
-                data = _guard(link.read)
+                data = line.read()
                 at = self._clock()
                 if data:
-                    empty = 0
                     settling.heard(at.boot)
-                    self._send(link, intake.heard(data, at))
-                else:
-                    empty += 1
-                    if empty >= _EMPTY_READS:
-                        raise _Lost("scanner lost: its port is ready but gives nothing; check the cable")
-            self._send(link, intake.passed(self._clock()))
+                    line.write(intake.heard(data, at))
+            line.write(intake.passed(self._clock()))
             # By the moment before the look: however late this thread is, bytes that were there then are old.
             if not intake.settled and settling.over(looked, ready):
                 self._restored(link)
@@ -258,10 +240,6 @@ class Reader:
         if not self._intake.settled:
             until = min(until, settling.until)
         return _milliseconds(until - now)
-
-    def _send(self, link: Link, replies: bytes) -> None:
-        if replies:
-            _guard(lambda: link.write(replies))
 
     def _restored(self, link: Link) -> None:
         at = self._clock()

@@ -83,6 +83,11 @@ class Intake:
         decoder, noise = self._decoder.next_deadline(), self._noise.due
         return decoder if noise is None else noise if decoder is None else min(decoder, noise)
 
+    @property
+    def in_frame(self) -> bool:
+        """Whether the decoder waits for the rest of something: nothing should be sent into it."""
+        return self._decoder.next_deadline() is not None
+
     def opened(self) -> None:
         """A fresh line: what comes is old until it is settled."""
         self.settled = False

@@ -441,7 +441,7 @@ def test_lost_again_before_it_settled_is_the_same_outage(world: World) -> None:
 def test_a_port_that_is_refused_for_a_while_after_a_plug_is_no_second_outage(rig: Rig, world: World) -> None:
     """udev has not set its rights, then ModemManager looks at it: it passes."""
     rig.started()
-    busy = [LinkRefused(f"no permission, try {n}") for n in range(9)]
+    busy = [LinkRefused(f"no permission, try {n}") for n in range(4)]
     world.open_faults = [LinkFault("no scanner at x"), *busy]
     world.read_fault = LinkFault("scanner lost: unplugged")
     world.say(b"x")
@@ -449,11 +449,11 @@ def test_a_port_that_is_refused_for_a_while_after_a_plug_is_no_second_outage(rig
     until(lambda: rig.reader.refused_since is not None)
     assert rig.reader.where == "" and rig.reader.identity == "pipe"
     since = rig.reader.refused_since
-    until(lambda: len(world.open_faults) <= 4)
+    until(lambda: len(world.open_faults) <= 1)
     assert rig.reader.refused_since == since
-    assert isinstance(rig.next(9), ScannerRestored)
+    assert isinstance(rig.next(), ScannerRestored)
     assert rig.reader.refused_since is None and rig.reader.where == "/dev/pipe0"
-    assert world.log == ["open", "close", *["open"] * 11], "closed before it is looked for"
+    assert world.log == ["open", "close", *["open"] * 6], "closed before it is looked for"
     assert rig.reader.counters.outages == 1
     assert [text for text, _ in rig.log.lines] == [
         "scanner ready",
@@ -907,10 +907,8 @@ def test_noise_is_told_again_only_after_a_pause() -> None:
     noise = Noise()
     assert [i for i in range(300) if heard_bad(noise, i)] == [BAD_LINES - 1]
     later = 300 + BAD_WITHIN + 1
-    assert (
-        noise.passed(later)
-        == "250 more unreadable lines in 10 s, the last of them ending in " + b"rubbish".hex(" ").upper()
-    )
+    told = noise.passed(later)
+    assert told == "250 more unreadable lines in 10 s, the last of them ending in 72 75 62 62 69 73 68"
     assert noise.due is None
     assert [i for i in range(300) if heard_bad(noise, later + i)] == [BAD_LINES - 1]
 
