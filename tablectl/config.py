@@ -124,7 +124,7 @@ class ScannerConfig(_WithSettings):
 class HealthConfig(_Section):
     """When a scanner is told to be mute or faulty; spans in seconds."""
 
-    mute_after: float = Field(60.0, ge=5, le=3600)
+    mute_after: float = Field(60.0, ge=1, le=3600)
     faulty_rejects: int = Field(10, ge=1, le=10_000)
     faulty_share: float = Field(0.2, gt=0, le=1)
     faulty_within: float = Field(60.0, ge=5, le=3600)
