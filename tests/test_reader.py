@@ -6,6 +6,8 @@ import errno
 import os
 import queue
 import resource
+import subprocess
+import sys
 import termios
 import threading
 import time
@@ -618,6 +620,27 @@ def test_descriptors_stay_flat_over_many_readers(pty: Pty) -> None:
         rig = Rig(bee_tek.DRIVER, str(pty.link), settle=0).started()
         rig.stop()
     assert descriptors() == before
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600 if "TABLECTL_SOAK" in os.environ else 60)
+def test_opened_unplugged_and_closed_many_times_descriptors_and_memory_stay_flat() -> None:
+    """In a process of its own, whose memory nothing else uses; the soak prints its figures (``-s``)."""
+    count = 1000 if "TABLECTL_SOAK" in os.environ else 40
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.data_tools.cycles", str(count)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    print(done.stdout)
+    told = [[int(word) for word in line.split() if word.isdigit()] for line in done.stdout.splitlines()]
+    first, last = told[1], told[-1]  # the very first cycle fills what is made once
+    assert last[0] == count and len(told) == 11
+    assert last[1:3] == first[1:3], "descriptors and threads"
+    assert last[3] - first[3] < 512, "kB"
 
 
 # --- what waited in the line is never played --------------------------------------------------------
