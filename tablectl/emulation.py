@@ -95,3 +95,7 @@ class Emulator:
     """The ``[scanner]`` keys a configuration needs to read it, as they would be written there."""
     paced: tuple[str, ...] = ()
     """Those of the settings that are times: whoever plays faster divides them by the speed."""
+
+    def settings_at(self, speed: float) -> dict[str, Any]:
+        """The settings for a shoe which is dealt ``speed`` times as fast as by a person."""
+        return {key: value / speed if key in self.paced else value for key, value in self.settings.items()}
