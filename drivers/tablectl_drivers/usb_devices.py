@@ -217,6 +217,7 @@ def _by_path(name: UsbName, devices: Iterable[Any], what: str) -> Any:
         raise _none(name, what)
     if not _is(there, name):
         other = f"{there.idVendor:04x}:{there.idProduct:04x} {product_of(there)}".strip()
+        usb.util.dispose_resources(there)
         raise LinkFault(
             f"another device is in its place: {other} at {name.path}, where {name.kind} is expected; plug the"
             f" {what} into its own socket, or name the new one (technician: `tablectl devices`)"
