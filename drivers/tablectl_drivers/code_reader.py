@@ -19,6 +19,9 @@ from tablectl_drivers.card_codes import CardTable, load_cards
 SETTINGS = ("cards", "prefix", "suffix", "aim", "aim_allowed", "idle_end", "stub_drop", "bounce_ms")
 AIM_MODES = ("off", "strip")
 
+AGAIN = "the same code again within the bounce time: one card"
+"""What a bounce is told as; which card it is stands apart, for it may still lie face down."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodeSettings:
@@ -91,7 +94,7 @@ class CodeReader:
             return Reject(raw, "code of no card" if code else "empty code")
         last, self._last = self._last, (code, now)
         if last and last[0] == code and now - last[1] < self._set.bounce:
-            return DeviceEvent(DeviceKind.NOTICE, raw, f"{card} read twice within the bounce time: one card")
+            return DeviceEvent(DeviceKind.BOUNCE, raw, AGAIN, card=card)
         return Scan(card, Label.NONE, raw)
 
     def _payload(self, line: bytes, aim: bytes | None) -> bytes | str:
