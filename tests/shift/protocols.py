@@ -35,6 +35,10 @@ HAND = ("unreadable", "cut-mid-hand", "overdraw", "early", "idle-card", "away", 
 """What happens at the shoe and in the dealer's hand."""
 
 
+LATE = "late duplicate"
+"""Noted when the line stands still before a duplicate: no scanner's bounce takes so long."""
+
+
 @dataclass(frozen=True)
 class Protocol:
     """``loses``, ``doubles``: the faults that may lose a card, or have it read twice.
@@ -58,6 +62,8 @@ class Protocol:
 
 
 _CABLE = frozenset({"lose", "hang-up", "away"})
+_SILENT = _CABLE | {"unreadable"}
+"""A scanner of codes says nothing where it cannot read."""
 _SAID_ONCE = _CABLE | {"drop", "garble", "freeze"}
 _NO_SHOE = frozenset({"interleave", "restart", "button"})
 _NO_PARTS = frozenset({"split", "garble", "noise"})
@@ -88,8 +94,8 @@ PROTOCOLS = {
             barcode.DRIVER,
             lambda port, faults: EmulatedBarcode(port, faults, CARDS),
             # Noise runs into the line behind it; two equal cards out of a line that stood still are a bounce.
-            loses=_SAID_ONCE | {"noise", "stall"},
-            doubles=frozenset({"echo"}),
+            loses=_SILENT | _SAID_ONCE | {"noise", "stall"},
+            doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE,
             settings=CARDS,
         ),
@@ -97,7 +103,7 @@ PROTOCOLS = {
             "rfid",
             rfid.DRIVER,
             lambda port, faults: EmulatedRfid(port, faults, TAGGED),
-            loses=_CABLE,
+            loses=_SILENT,
             without=_NO_SHOE | {"interleave"},
             settings=TAGGED,
         ),
@@ -105,8 +111,8 @@ PROTOCOLS = {
             "zebra-ssi",
             zebra_ssi.DRIVER,
             lambda port, faults: EmulatedZebraSsi(port, faults, CARDS),
-            loses=_SAID_ONCE | {"stall"},
-            doubles=frozenset({"echo"}),
+            loses=_SILENT | _SAID_ONCE | {"stall"},
+            doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE,
             settings=CARDS,
         ),
@@ -114,8 +120,8 @@ PROTOCOLS = {
             "hid-pos",
             hid_pos.DRIVER,
             lambda port, faults: EmulatedHid(port, faults, hid_pos.Encoder(CARDS).card),
-            loses=_CABLE | {"drop", "freeze", "stall"},
-            doubles=frozenset({"echo"}),
+            loses=_SILENT | {"drop", "freeze", "stall"},
+            doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE | _NO_PARTS,
             settings=CARDS,
         ),
@@ -123,8 +129,8 @@ PROTOCOLS = {
             "hid-keyboard",
             hid_keyboard.DRIVER,
             lambda port, faults: EmulatedHid(port, faults, hid_keyboard.Encoder(CARDS).card),
-            loses=_CABLE | {"drop", "freeze", "stall"},
-            doubles=frozenset({"echo"}),
+            loses=_SILENT | {"drop", "freeze", "stall"},
+            doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE | _NO_PARTS,
             settings=CARDS,
         ),

@@ -20,6 +20,7 @@ from tablectl.reader import SETTLE
 from tablectl.reader_intake import Counters, Intake
 from tablectl.reader_state import Settling
 from tablectl.scanner import Arrival, Backoff, Decoder, ScannerLost, ScannerRestored
+from tests.shift.protocols import LATE
 
 BEGAN = Instant(1_000 * SECOND, 1_790_000_000 * SECOND)
 
@@ -192,13 +193,14 @@ def _copies(steps: list[Step | Ask]) -> int:
     """How long (ns) copies of one whole frame take, and nothing else is said; 0: it is not so."""
     waits = [step.seconds for step in steps if isinstance(step, Wait)]
     said = {step.data for step in steps if isinstance(step, Say)}
-    if len(said) != 1 or max(waits, default=1) > 0.1 or not all(isinstance(s, Say | Wait) for s in steps):
+    plain = all(isinstance(step, Say | Wait) for step in steps)
+    if len(said) != 1 or not plain or max(waits, default=1) > 0.1:
         return 0
     return round(sum(waits) * SECOND)
 
 
 class VirtualReader:
-    """What the reader thread does with a port, at the moments at which it would; the intake is the real one."""
+    """What the reader thread does with a port, when it would do so; its intake is the real one."""
 
     def __init__(
         self, clock: Clock, line: Line, decoder: Decoder, deliver: Callable[[Arrival], None]
@@ -288,9 +290,18 @@ class NotedFaults(Faults):
     def __init__(self, faults: Iterable[str], seed: int, note: Callable[[str], None]) -> None:
         super().__init__(list(faults), seed)
         self._note = note
+        self._struck: set[str] = set()
 
     def strikes(self, name: str) -> bool:
         struck = super().strikes(name)
         if struck:
+            self._struck.add(name)
             self._note(name)
         return struck
+
+    def on_the_wire(self, frame: bytes, copies: int, gap: float) -> list[Step]:
+        self._struck.clear()
+        steps = super().on_the_wire(frame, copies, gap)
+        if "duplicate" in self._struck and self._struck & {"stall", "freeze"}:
+            self._note(LATE)
+        return steps
