@@ -26,6 +26,7 @@ from tests.bench.dealt import BenchTable, Way
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay
 from tests.bench.whole import cards_per_second, idle, wall_ms
+from tests.bench.wires import WIRES
 
 NAMES = {
     "relay": "floor: pty -> pyserial -> socket",
@@ -86,6 +87,31 @@ def latency(folder: Path, url: str, secret: str, rounds: int, cards: int, pause:
     return {name: figure(NAMES[name], values) for name, values in found.items()}
 
 
+def paths(folder: Path, url: str, secret: str, rounds: int, pause: float) -> dict[str, Figure]:
+    """A card's way to its decision over each wire, a hand over one and then a hand over the next."""
+    found: dict[str, list[list[float]]] = {
+        f"{name} {what}": [] for name in WIRES for what in ("read", "decision")
+    }
+    with contextlib.ExitStack() as stack:
+        tables = {}
+        for name, wire in WIRES.items():
+            (folder / name).mkdir()
+            table = BenchTable(folder / name, url, secret, wire=wire(), table=name.upper())
+            tables[name] = stack.enter_context(contextlib.closing(table))
+        for table in tables.values():
+            table.deal(5, pause)
+        for number in range(rounds):
+            print(f"wires, round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+            for values in found.values():
+                values.append([])
+            for _ in range(6):
+                for name, table in tables.items():
+                    for way in table.deal(1, pause):
+                        found[f"{name} read"][-1].append(float(way.read))
+                        found[f"{name} decision"][-1].append(float(way.decision))
+    return {name: figure(f"card over {name}", values) for name, values in found.items()}
+
+
 def whole_aims(folder: Path, url: str, secret: str, seconds: float) -> list[Aim]:
     """The aims of the program as a whole."""
     spent = idle(folder, url, secret, seconds, 10)
@@ -122,6 +148,8 @@ def main() -> int:
         with game_server(folder, secret) as url:
             figures = latency(folder, url, secret, given.rounds, given.cards, given.pause)
             aims = latency_aims(figures)
+            (folder / "wires").mkdir()
+            wires = paths(folder / "wires", url, secret, given.rounds, given.pause)
             if given.idle:
                 aims += whole_aims(folder / "idle", url, secret, given.idle)
     speed = cards_per_second(given.shoes)
@@ -130,7 +158,8 @@ def main() -> int:
             json.dumps(
                 {
                     "figures": {
-                        n: {"median_us": f.median, "p99_us": f.p99, "n": f.count} for n, f in figures.items()
+                        n: {"median_us": f.median, "p99_us": f.p99, "n": f.count}
+                        for n, f in (figures | wires).items()
                     },
                     "aims": [
                         {"name": a.name, "measured": a.measured, "most": a.most, "met": a.met} for a in aims
@@ -147,6 +176,9 @@ def main() -> int:
         print(HEAD)
         for one in figures.values():
             print(one.line())
+        for name, one in wires.items():
+            serial = wires[f"serial {name.split()[1]}"]
+            print(f"{one.line()}  {one.median / serial.median:.2f} x serial")
         ratio = figures["decision"].median / figures["relay"].median
         print(f"decision is {ratio:.2f} x the relay; simulate: {speed:,.0f} cards per second\n")
         print(f"{'aim':<46} {'measured':>9}    {'at most':>9}      ratio")

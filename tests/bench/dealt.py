@@ -7,7 +7,6 @@ at a time, as at a table.
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -16,8 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from tablectl_drivers.angel_eye_encoder import Encoder
 
 from tablectl.cards import DECK, Card
 from tablectl.config import load_config
@@ -30,7 +27,8 @@ from tablectl.runtime import Runtime
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.scripted_dealer import PitBoss
 from tablectl.table import Phase
-from tests.bench.floors import boot, raw_pty
+from tests.bench.floors import boot
+from tests.bench.wires import SerialWire, Wire
 
 RULES: dict[str, dict[str, Any]] = {
     "burn": {"by": "none"},
@@ -67,10 +65,18 @@ class _Runtime(Runtime):
 class BenchTable:
     """A running table and the hand that deals at it."""
 
-    def __init__(self, folder: Path, url: str, secret: str, seed: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        url: str,
+        secret: str,
+        seed: int = 1,
+        *,
+        wire: Wire | None = None,
+        table: str = "BENCH",
+    ) -> None:
         self._random = random.Random(seed)
-        self._encoder = Encoder()
-        self._master, self._slave, device = raw_pty()
+        self._wire = wire or SerialWire()
         self._changed = threading.Condition()
         self._stamps: dict[str, int] = {}
         self._sequence = 0
@@ -79,14 +85,15 @@ class BenchTable:
         self._shoe: list[Card] = []
         path = write_config(
             folder,
-            table="BENCH",
-            shoe="angel-eye",
-            device=device,
+            table=table,
+            shoe=self._wire.driver,
+            device=self._wire.device,
             url=url,
             secret=secret,
             pit_boss=PitBoss("bench", "0000"),
             speed=1.0,
             overrides=RULES,
+            settings=self._wire.settings,
         )
         self._runtime = _Runtime(load_config(path), trace=self._decided, on_stored=self._stored)
         self._runtime.acknowledged = self._taken_by_server
@@ -99,8 +106,7 @@ class BenchTable:
     def close(self) -> None:
         """Stop the table."""
         self._runtime.stop()
-        os.close(self._master)
-        os.close(self._slave)
+        self._wire.close()
 
     # --- on the table's own threads ------------------------------------------------------------------
 
@@ -140,15 +146,15 @@ class BenchTable:
             while (due := next_position(player, banker)) is not None:
                 card = self._shoe.pop()
                 time.sleep(pause)
-                found.append(self._one(self._encoder.card(Label(due.value), card)))
+                found.append(self._one(Label(due.value), card))
                 (player if due.side.value == "player" else banker).append(card.points)
         return found
 
-    def _one(self, frame: bytes) -> Way:
+    def _one(self, label: Label, card: Card) -> Way:
         with self._changed:
             self._stamps.clear()
         begun = boot()
-        os.write(self._master, frame)
+        self._wire.say(label, card)
         with self._changed:
             if not self._changed.wait_for(lambda: "acked" in self._stamps, PATIENCE):
                 raise TimeoutError(f"a card did not arrive: only {sorted(self._stamps)}; {self._why()}")
@@ -160,7 +166,8 @@ class BenchTable:
         if self._phase in (Phase.NO_SHOE, Phase.SHUFFLE_DUE):
             self._shoe = list(DECK * 8)
             self._random.shuffle(self._shoe)
-            self._encoder_standby()
+            self._wire.standby()
+            time.sleep(0.05)
             self._command("shoe new")
         elif len(self._shoe) <= CUT_AT:
             self._command("cut-card")
@@ -169,10 +176,6 @@ class BenchTable:
             lambda: self._phase is Phase.NO_MORE_BETS and self._acked == self._sequence,
             "the close of betting",
         )
-
-    def _encoder_standby(self) -> None:
-        os.write(self._master, self._encoder.standby())
-        time.sleep(0.05)
 
     def _wait(self, until: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + PATIENCE
