@@ -20,7 +20,7 @@ EDGES = frozenset(
 
 PURE = (
     "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "delivery.outbox",
-    "delivery.answers",
+    "delivery.answers", "item_words", "capture",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events")

@@ -276,4 +276,5 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    speeds=(4800, 9600, 19200, 38400),
 )

@@ -240,4 +240,5 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    speeds=(9600, 4800, 19200, 38400),
 )
