@@ -21,6 +21,7 @@ from aiohttp import web
 from tablectl.api_commands import NO_DELIVERY, Commands, error, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
+from tablectl.api_raw import RawRoutes
 from tablectl.clock import Instant, now
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
@@ -67,6 +68,7 @@ class Api:
         commands: Commands,
         reader: JournalReader,
         back: LookingBack,
+        raw: RawRoutes,
         *,
         clock: Callable[[], Instant] = now,
     ) -> None:
@@ -76,6 +78,7 @@ class Api:
         self._commands = commands
         self._reader = reader
         self._back = back
+        self._raw = raw
         self._clock = clock
         self._runner: web.AppRunner | None = None
         self._bound = False
@@ -91,6 +94,7 @@ class Api:
                 web.get("/v1/delivery", self._delivery),
                 web.get("/v1/events", self._events),
                 *PastRoutes(self._published, self._back).routes(),
+                *self._raw.routes(),
                 web.get("/healthz", self._healthz),
                 web.get("/metrics", Metrics(self._view).answer),
             ]

@@ -22,6 +22,7 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_raw import RawRoutes, Source
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
@@ -30,6 +31,7 @@ from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
+from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
@@ -37,8 +39,10 @@ from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.plugins import load_beeper, load_driver
 from tablectl.profiles import ConfigError
+from tablectl.raw_tap import RawTap
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
+from tablectl.scanner import Arrival
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
 from tablectl.supervision import Supervision
@@ -133,12 +137,14 @@ class Runtime:
         self.service = Service(
             Published(state), self._crash("service"), clock=self._clock, on_stored=self._after_commit
         )
+        self._tap = RawTap()
         self.reader = Reader(
             driver,
             config.scanner.device,
             settings,
-            self.core.put,
+            self._deliver,
             clock=self._clock,
+            tap=self._tap.heard,
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
@@ -210,7 +216,8 @@ class Runtime:
         socket_folder(path)
         published = self.service.published
         scanner = self.config.scanner
-        decode = decode_with(load_driver(scanner.driver), scanner.settings)
+        driver = load_driver(scanner.driver)
+        decode = decode_with(driver, scanner.settings)
         back = LookingBack(self._open_reader(journal), decode)
         commands = Commands(
             self.core,
@@ -222,7 +229,16 @@ class Runtime:
             self._clock,
         )
         reader = self._open_reader(journal)
-        api = Api(path, facts, published, commands, reader, back, clock=self._clock)
+        source = Source(
+            self.config.table.id,
+            scanner.driver,
+            scanner.device,
+            inlined(scanner.settings, driver.paths),
+            self._tap,
+            self.reader,
+        )
+        raw = RawRoutes(source, commands, lambda: self.core.shoe, self._clock)
+        api = Api(path, facts, published, commands, reader, back, raw, clock=self._clock)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:
@@ -247,6 +263,11 @@ class Runtime:
         self.service.add(self.delivery.run)
 
     # --- while it runs ---------------------------------------------------------------------------------
+
+    def _deliver(self, arrival: Arrival) -> None:
+        """On the reader's thread: to the table first."""
+        self.core.put(arrival)
+        self._tap.arrived(arrival)
 
     def _durable(self, batches: tuple[Batch, ...]) -> None:
         """On the journal's thread: what was committed goes to the service loop."""
