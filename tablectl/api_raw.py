@@ -11,17 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 from aiohttp import web
 
 from tablectl.api_commands import Commands, error, peer, record_of
 from tablectl.api_forms import BadRequest, parse_retry
-from tablectl.clock import SECOND, Instant, iso
-from tablectl.raw_tap import Entry, RawTap
-from tablectl.reader import Reader
+from tablectl.clock import SECOND, Instant
+from tablectl.raw_tap import Entry, Source
 
 RAW = "scan --raw"
 """The command as it is written down."""
@@ -36,18 +33,6 @@ SHOE_IN_PLAY = (
     "a shoe is in play, and its bytes show burn cards and cards face down: a pit boss asks, "
     "with --as NAME and --reason TEXT"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is tapped. ``settings``: as in a recording, files inlined."""
-
-    table: str
-    driver: str
-    device: str
-    settings: Mapping[str, Any]
-    tap: RawTap
-    reader: Reader
 
 
 class RawRoutes:
@@ -97,7 +82,7 @@ class RawRoutes:
         listener = tap.add(started.boot, wake)
         try:
             await response.prepare(request)
-            await _write(response, self._header(started, shoe))
+            await _write(response, self._source.header(started, shoe))
             told = 0
             while self._shoe() in (None, shoe):
                 there.clear()
@@ -108,7 +93,7 @@ class RawRoutes:
                 now = self._clock().boot
                 if now >= told + int(EVERY * SECOND):
                     told = now
-                    await _write(response, self._state(now, started.boot))
+                    await _write(response, self._source.state(now, started.boot))
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(there.wait(), EVERY / 2)
             await _write(response, {"kind": "end", "text": SHOE_IN_PLAY})
@@ -118,34 +103,6 @@ class RawRoutes:
         finally:
             tap.remove(listener)
         return response
-
-    def _header(self, started: Instant, shoe: int | None) -> Entry:
-        source = self._source
-        return {
-            "kind": "header",
-            "table": source.table,
-            "shoe": shoe,
-            "driver": source.driver,
-            "device": source.device,
-            "identity": source.tap.identity,
-            "settings": dict(source.settings),
-            "started": iso(started.wall),
-        }
-
-    def _state(self, now: int, started: int) -> Entry:
-        reader = self._source.reader
-        counters = reader.counters
-        last = counters.last_good
-        return {
-            "kind": "state",
-            "at": now - started,
-            "connected": reader.connected,
-            "text": reader.reason or "",
-            "bytes": counters.bytes,
-            "frames": counters.frames,
-            "rejects": counters.rejects,
-            "last_good_age": None if last is None else round((now - last) / SECOND, 1),
-        }
 
 
 async def _write(response: web.StreamResponse, entry: Entry) -> None:

@@ -4,21 +4,26 @@ The reader thread calls :meth:`RawTap.heard` and :meth:`RawTap.arrived`; with no
 at an empty tuple. Each listener has a bounded queue of records (JSON objects); when it is full the newest
 are dropped, and how many is told in their place once there is room.
 
-Every record has a ``kind``: ``bytes`` (``at``, ``hex``), ``item`` (``at``, ``item``, ``discarded`` for one
-that waited in the line), ``lost`` and ``restored`` (``at``, ``text``), ``dropped`` (``count``).  ``at`` is in
-ns since the listener came.
+Every record has a ``kind``. Whoever shows them begins with a ``header`` and tells the reader's counters once
+a second in a ``state`` (:class:`Source`). From the hub come ``bytes`` (``at``, ``hex``), ``item`` (``at``,
+``item``, ``discarded`` for one that waited in the line), ``lost`` and ``restored`` (``at``, ``text``), and
+``dropped`` (``count``).  ``at`` is in ns since the listener came.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from tablectl.clock import Instant
+from tablectl.clock import SECOND, Instant, iso
 from tablectl.item_words import hex_of, item_json
 from tablectl.scanner import Arrival, Arrived, Discarded, ScannerLost, ScannerRestored
+
+if TYPE_CHECKING:
+    from tablectl.reader import Reader
 
 Entry = dict[str, Any]
 
@@ -108,3 +113,44 @@ class RawTap:
     def _put(self, entry: Entry, at: Instant) -> None:
         for listener in self._listeners:
             listener.put(entry, at.boot)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is tapped. ``settings``: as in a recording, files inlined."""
+
+    table: str
+    driver: str
+    device: str
+    settings: Mapping[str, Any]
+    tap: RawTap
+    reader: Reader
+
+    def header(self, started: Instant, shoe: int | None) -> Entry:
+        """The first record. ``shoe``: the one in play."""
+        return {
+            "kind": "header",
+            "table": self.table,
+            "shoe": shoe,
+            "driver": self.driver,
+            "device": self.device,
+            "identity": self.tap.identity,
+            "settings": dict(self.settings),
+            "started": iso(started.wall),
+        }
+
+    def state(self, now: int, started: int) -> Entry:
+        """The reader's counters since its start. Both times: boot ns."""
+        reader = self.reader
+        counters = reader.counters
+        last = counters.last_good
+        return {
+            "kind": "state",
+            "at": now - started,
+            "connected": reader.connected,
+            "text": reader.reason or "",
+            "bytes": counters.bytes,
+            "frames": counters.frames,
+            "rejects": counters.rejects,
+            "last_good_age": None if last is None else round((now - last) / SECOND, 1),
+        }

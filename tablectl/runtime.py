@@ -22,7 +22,7 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
-from tablectl.api_raw import RawRoutes, Source
+from tablectl.api_raw import RawRoutes
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
@@ -39,7 +39,7 @@ from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.plugins import load_beeper, load_driver
 from tablectl.profiles import ConfigError
-from tablectl.raw_tap import RawTap
+from tablectl.raw_tap import RawTap, Source
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner import Arrival
