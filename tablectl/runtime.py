@@ -37,12 +37,13 @@ from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper, load_driver
+from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
 from tablectl.raw_tap import RawTap, Source
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner import Arrival
+from tablectl.scanner_setup import load_scanner
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
 from tablectl.supervision import Supervision
@@ -100,12 +101,7 @@ class Runtime:
 
     def _start(self) -> None:
         config = self.config
-        driver = load_driver(config.scanner.driver)
-        settings = config.scanner.settings
-        try:
-            driver.check(settings)
-        except ValueError as fault:
-            raise ConfigError(f"{config.path}: scanner.{fault}") from None
+        driver, settings = self._driver = load_scanner(config)
         traits = driver.traits(settings)
         if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
             raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
@@ -215,10 +211,8 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
-        scanner = self.config.scanner
-        driver = load_driver(scanner.driver)
-        decode = decode_with(driver, scanner.settings)
-        back = LookingBack(self._open_reader(journal), decode)
+        driver, settings = self._driver
+        back = LookingBack(self._open_reader(journal), decode_with(driver, settings))
         commands = Commands(
             self.core,
             gate,
@@ -231,9 +225,9 @@ class Runtime:
         reader = self._open_reader(journal)
         source = Source(
             self.config.table.id,
-            scanner.driver,
-            scanner.device,
-            inlined(scanner.settings, driver.paths),
+            driver.name,
+            self.config.scanner.device,
+            inlined(settings, driver.paths),
             self._tap,
             self.reader,
         )

@@ -39,24 +39,25 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
         from tablectl.profiles import load_rules
         from tablectl.rehearsal import Rehearsal, burns_at_begin
         from tablectl.scanner import DeviceEvent, DeviceKind, Reject, Scan
+        from tablectl.scanner_setup import load_scanner
 
         header = recording.header
-        name, settings = header.driver, dict(header.settings)
         rules = load_rules("live-casino")
         if config_file is not None:
             config = load_config(Path(config_file))
-            name, settings, rules = config.scanner.driver, config.scanner.settings, config.house_rules()
-        driver = load_driver(name)
+            rules = config.house_rules()
+            driver, settings = load_scanner(config)
+        else:
+            driver, settings = load_driver(header.driver), dict(header.settings)
     try:
         driver.check(settings)
     except ValueError as fault:
-        where = "its settings" if config_file is None else f"{escape(config_file)}: scanner"
-        raise Refused(f"refused: {escape(file)}: {where}: {escape(fault)}") from None
+        raise Refused(f"refused: {escape(file)}: settings: {escape(fault)}") from None
     items = list(decoded(recording.pieces, driver.decoder(settings)))
     burns = burns_at_begin([item for _, item in items])
     table = Rehearsal(rules, driver.traits(settings), burns=burns)
     if not as_json:
-        output.say(f"driver {name}, {escape(header.device)}, {escape(header.started)}")
+        output.say(f"driver {driver.name}, {escape(header.device)}, {escape(header.started)}")
         for note in header.notes:
             output.say(f"note: {escape(note)}")
         begin = f"a new shoe, {burns} cards to burn" if burns else "betting just closed"

@@ -165,18 +165,17 @@ def _other(
         ]
     if not timed_out:
         return ["Other line speeds are tried with --seconds N: `tablectl scan --seconds 20`."]
-    return _speeds(heard.config, driver)
+    return _speeds(heard.config)
 
 
-def _speeds(config: Config, name: str) -> list[str]:
+def _speeds(config: Config) -> list[str]:
     """Try the driver's line speeds one by one, under the lock that is held already."""
     from tablectl import direct
     from tablectl.fitting import fits
-    from tablectl.plugins import load_driver
+    from tablectl.scanner_setup import load_scanner
     from tablectl.verdict import Tally
 
-    driver = load_driver(name)
-    own = config.scanner.settings
+    driver, own = load_scanner(config)
     tried = []
     for speed in driver.speeds:
         if speed == own.get("baud", driver.speeds[0]):
@@ -196,7 +195,7 @@ def _speeds(config: Config, name: str) -> list[str]:
             raise Refused(f"refused: {output.escape(fault)}") from None
         if tally.frames:
             return [f"{speed} baud fits: write baud = {speed} into [scanner]."]
-        if others := fits(tally.pieces, name, settings):
+        if others := fits(tally.pieces, driver.name, settings):
             return [f"at {speed} baud {others[0].words}"]
     return [f"no frame at {', '.join(tried)} baud either"] if tried else []
 

@@ -80,14 +80,10 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
         return
     assert config is not None
     from tablectl import direct
-    from tablectl.plugins import load_driver
+    from tablectl.scanner_setup import load_scanner
 
     with configuration():
-        driver = load_driver(config.scanner.driver)
-    try:
-        driver.check(config.scanner.settings)
-    except ValueError as fault:
-        raise Refused(f"{config.path}: scanner.{fault}") from None
+        driver, settings = load_scanner(config)
     try:
         with direct.locked(config):
             output.complain(
@@ -95,7 +91,7 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
                 f"{output.escape(config.scanner.device)} is opened here, under the table's lock; "
                 "the daemon cannot start meanwhile"
             )
-            yield Heard(direct.records(config, driver, config.scanner.settings), config)
+            yield Heard(direct.records(config, driver, settings), config)
     except direct.NotOurs as fault:
         raise Refused(f"refused: {output.escape(fault)}") from None
 
