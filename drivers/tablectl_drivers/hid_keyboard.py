@@ -223,5 +223,6 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=check,
+    paths=("cards",),
     usb_ids=("0c2e:*", "23d0:*", "05e0:*", "05f9:*", "1eab:*"),
 )

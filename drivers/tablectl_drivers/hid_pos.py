@@ -270,6 +270,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    paths=("cards",),
     usb_ids=("0c2e:*", "23d0:*", "05e0:*", "05f9:*", "1eab:*"),
     beep=_beep,
 )

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import usb.core
@@ -23,7 +24,7 @@ from usb.backend import IBackend
 
 from tablectl.scanner import Link, LinkFault
 from tablectl_drivers import usb_devices
-from tablectl_drivers.links_serial import SerialDefaults, SerialLink
+from tablectl_drivers.links_serial import PTY_SLAVE_MAJORS, SerialDefaults, SerialLink
 from tablectl_drivers.usb_devices import Claimed, parse_name
 
 QUEUE = 1024
@@ -42,7 +43,6 @@ _OUTPUT, _FEATURE = 2, 3
 _CLASS_OUT, _STANDARD_IN = 0x21, 0x81
 _GET_DESCRIPTOR, _REPORT_DESCRIPTOR = 0x06, 0x2200
 _BAR_CODE_PAGE = (b"\x05\x8c", b"\x06\x8c\x00")
-_PTY_SLAVE_MAJORS = range(136, 144)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def open_hid(device: str, hid: Hid) -> Link:
     if not device.startswith("/"):
         return UsbLink(device, hid)
     with suppress(OSError):
-        if os.major(os.stat(device).st_rdev) not in _PTY_SLAVE_MAJORS:
+        if os.major(Path(device).stat().st_rdev) not in PTY_SLAVE_MAJORS:
             raise LinkFault(
                 f"{device} is no HID scanner: name it usb:VVVV:PPPP:SERIAL or usb:VVVV:PPPP@BUS-PORT"
                 " (`tablectl devices` shows the lines to paste)"
@@ -176,8 +176,8 @@ class UsbLink:
         if self._hid.keyboard:
             if not keyboards:
                 raise LinkFault(
-                    "this USB device is no keyboard: set the scanner to USB keyboard mode, or choose the driver"
-                    " hid-pos"
+                    "this USB device is no keyboard: set the scanner to USB keyboard mode, or choose the"
+                    " driver hid-pos"
                 )
             return keyboards[0]
         others = [one for one in able if one.bInterfaceSubClass != 1]  # no keyboard and no mouse

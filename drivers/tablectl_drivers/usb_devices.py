@@ -304,6 +304,7 @@ class Claimed:
         self, name: UsbName, device: Any, pick: Callable[[Sequence[Any]], Any], what: str = "scanner"
     ) -> None:
         self.device = device
+        self._numbers: list[int] = []
         self._detached: list[int] = []
         try:
             self._detach()
@@ -320,7 +321,8 @@ class Claimed:
     def _detach(self) -> None:
         # Every interface, not only the one wanted: a driver on any of them makes the device busy (errno 16)
         # when it is configured.
-        for number in sorted({interface.bInterfaceNumber for interface in _configuration(self.device)}):
+        self._numbers = sorted({interface.bInterfaceNumber for interface in _configuration(self.device)})
+        for number in self._numbers:
             with suppress(NotImplementedError):  # a system whose drivers cannot be taken off
                 if self.device.is_kernel_driver_active(number):
                     self.device.detach_kernel_driver(number)
@@ -337,13 +339,13 @@ class Claimed:
 
     def release(self) -> None:
         """Give the device back to the kernel. Never raises; may be called twice."""
-        self._close()  # first: a driver is given no interface that is still claimed
+        numbers, self._numbers = self._numbers, []
+        for number in numbers:
+            with suppress(OSError, NotImplementedError):
+                usb.util.release_interface(self.device, number)
         while self._detached:
             with suppress(OSError, NotImplementedError):  # unplugged, or a driver is back already
                 self.device.attach_kernel_driver(self._detached.pop())
-        self._close()
-
-    def _close(self) -> None:
         with suppress(OSError, NotImplementedError):
             usb.util.dispose_resources(self.device)
 
