@@ -73,6 +73,11 @@ def holders(node: str, proc: Path = PROC) -> Holders:
     return Holders(tuple(sorted(found)), hidden)
 
 
+def is_tty(node: str, sys: Path = SYS) -> bool:
+    """Whether ``node`` is a terminal line of the system: no pseudo-terminal, no file."""
+    return (sys / "class" / "tty" / Path(os.path.realpath(node)).name).exists()
+
+
 def grabbers(proc: Path = PROC) -> list[str]:
     """What runs here that takes serial adapters for something else, a sentence each."""
     running = {_name(process) for process in _pids(proc)}
