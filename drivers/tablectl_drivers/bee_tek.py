@@ -240,5 +240,6 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
-    speeds=(9600, 4800, 19200, 38400),
+    speeds=(9600,),
+    usb_ids=links.ADAPTERS,
 )

@@ -1,4 +1,4 @@
-"""USB devices by name: which one is meant, whose it is, every error in words; over a bus that is not there."""
+"""USB devices by name: which is meant, whose it is, every error in words; over a bus that is not there."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import sys
 from typing import Any
 
 import pytest
+import usb.backend.libusb1
 import usb.core
 from hypothesis import given
 from hypothesis import strategies as st
-from tablectl_drivers import usb_devices
+from tablectl_drivers import usb_devices, usb_names
 from tablectl_drivers.emulated.usb_bus import FakeBus, FakeDevice, FakeInterface, done, usb_error
 from tablectl_drivers.usb_devices import Claimed, UsbName, find, parse_name, timed_out
 
@@ -146,8 +147,8 @@ def test_a_serial_number_that_may_not_be_read_is_a_matter_of_permission() -> Non
     bus.plug(FakeDevice(serial="S1")).fail("open_device", *[errno.EACCES] * 9)
     told = words(bus)
     assert "no permission to use usb:0c2e:0b61:S1" in told
-    assert usb_devices.GROUP in told
-    assert usb_devices.UDEV_RULES in told
+    assert usb_names.GROUP in told
+    assert usb_names.UDEV_RULES in told
 
 
 def test_what_stands_between_brackets_tells_another_device_in_the_same_socket() -> None:
@@ -326,7 +327,7 @@ def test_a_machine_without_such_a_device_says_so() -> None:
 
 
 def test_a_machine_without_libusb_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usb_devices.usb.backend.libusb1, "get_backend", lambda find_library=None: None)
+    monkeypatch.setattr(usb.backend.libusb1, "get_backend", lambda find_library=None: None)
     with pytest.raises(LinkFault, match=r"no USB on this machine: .*apt-get install libusb"):
         usb_devices.open_device(ONE, first)
     monkeypatch.setitem(sys.modules, "libusb_package", None)
