@@ -21,7 +21,7 @@ from tablectl.scanner import Driver
 if TYPE_CHECKING:
     from tablectl.config import Config
 
-EVERY = SECOND
+EVERY = SECOND // 2
 LOOK = 0.25
 """How often (s) the clock is looked at while nothing comes."""
 
@@ -70,7 +70,14 @@ def records(config: Config, driver: Driver, settings: Mapping[str, Any]) -> Gene
     device = config.scanner.device
     failed: list[BaseException] = []
     reader = Reader(
-        driver, device, settings, tap.arrived, tap=tap.heard, log=_Quiet(), on_crash=failed.append
+        driver,
+        device,
+        settings,
+        tap.arrived,
+        tap=tap.heard,
+        pinned=config.scanner.identity,
+        log=_Quiet(),
+        on_crash=failed.append,
     )
     source = Source(config.table.id, driver.name, device, inlined(settings, driver.paths), tap, reader)
     yield source.header(started, None)

@@ -6,8 +6,8 @@ are dropped, and how many is told in their place once there is room.
 
 Every record has a ``kind``. Whoever shows them begins with a ``header`` and tells the reader's counters once
 a second in a ``state`` (:class:`Source`). From the hub come ``bytes`` (``at``, ``hex``), ``item`` (``at``,
-``item``, ``discarded`` for one that waited in the line), ``lost`` and ``restored`` (``at``, ``text``), and
-``dropped`` (``count``).  ``at`` is in ns since the listener came.
+``item``, ``discarded`` for one that waited in the line), ``lost`` (``at``, ``text``), ``restored`` (``at``,
+``text``, ``where``), and ``dropped`` (``count``).  ``at`` is in ns since the listener came.
 """
 
 from __future__ import annotations
@@ -71,8 +71,6 @@ class RawTap:
 
     def __init__(self) -> None:
         self._listeners: tuple[Listener, ...] = ()
-        self.identity: str | None = None
-        """What was opened last."""
 
     def add(self, started: int, wake: Callable[[], None]) -> Listener:
         """A new listener, from ``started`` (boot ns) on. ``add`` and ``remove`` belong to one thread."""
@@ -94,8 +92,6 @@ class RawTap:
 
     def arrived(self, arrival: Arrival) -> None:
         """What became of them, or of the device."""
-        if isinstance(arrival, ScannerRestored):
-            self.identity = arrival.identity
         if not self._listeners:
             return
         match arrival:
@@ -105,8 +101,8 @@ class RawTap:
                 self._put({"kind": "item", "item": item_json(item), "discarded": True}, arrival.at)
             case ScannerLost(reason=reason):
                 self._put({"kind": "lost", "text": reason}, arrival.at)
-            case ScannerRestored(identity=identity):
-                self._put({"kind": "restored", "text": identity}, arrival.at)
+            case ScannerRestored(identity=identity, where=where):
+                self._put({"kind": "restored", "text": identity, "where": where}, arrival.at)
             case _:
                 pass
 
@@ -134,7 +130,8 @@ class Source:
             "shoe": shoe,
             "driver": self.driver,
             "device": self.device,
-            "identity": self.tap.identity,
+            "identity": self.reader.identity,
+            "where": self.reader.where,
             "settings": dict(self.settings),
             "started": iso(started.wall),
         }

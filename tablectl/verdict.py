@@ -37,7 +37,7 @@ class Tally:
     def add(self, entry: Mapping[str, Any]) -> None:
         """One more record of the tap. What has no lawful form counts as nothing."""
         at = entry.get("at")
-        if isinstance(at, int):
+        if isinstance(at, int) and abs(at) < 10**18:
             self.seconds = max(self.seconds, at / 1e9)
         match entry:
             case {"kind": "bytes", "hex": str(text), "at": int(moment)}:

@@ -32,12 +32,13 @@ def at(seconds: float) -> Instant:
 def test_what_the_reader_hears_is_told_in_order_with_times_since_the_listener_came() -> None:
     tap, woken = RawTap(), []
     tap.heard(b"before", at(1))
-    tap.arrived(ScannerRestored("/dev/ttyUSB0 (usb-x)", at(1)))
+    tap.arrived(ScannerRestored("usb 0403:6001 A5", at(1)))
     listener = tap.add(2 * SECOND, lambda: woken.append(1))
     tap.heard(b"\x05\x31", at(2.5))
     tap.arrived(Arrived(Scan(Card.parse("8S"), Label.P1, b"\x05"), at(2.5)))
     tap.arrived(Discarded(Reject(b"\x31", "noise"), at(2.5)))
     tap.arrived(ScannerLost("pulled", at(3)))
+    tap.arrived(ScannerRestored("usb 0403:6001 A5", at(4), "/dev/ttyUSB1"))
     assert listener.take() == [
         {"kind": "bytes", "hex": "05 31", "at": SECOND // 2},
         {
@@ -52,8 +53,8 @@ def test_what_the_reader_hears_is_told_in_order_with_times_since_the_listener_ca
             "at": SECOND // 2,
         },
         {"kind": "lost", "text": "pulled", "at": SECOND},
+        {"kind": "restored", "text": "usb 0403:6001 A5", "where": "/dev/ttyUSB1", "at": 2 * SECOND},
     ]
-    assert tap.identity == "/dev/ttyUSB0 (usb-x)"
     assert woken == [1], "woken once for all that waits"
     tap.remove(listener)
     tap.heard(b"after", at(4))

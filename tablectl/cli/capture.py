@@ -18,10 +18,13 @@ from tablectl.cli.read import mapping, word
 from tablectl.cli.target import Target
 from tablectl.cli.technician import Asking, listening, taps
 
+MOST_TIME = 10**17
+"""ns; three years."""
+
 
 @click.command("capture")
 @click.argument("file", type=Text(255))
-@click.option("--seconds", type=click.FloatRange(1, 86_400), help="End after so long; else with Ctrl-C.")
+@click.option("--seconds", type=click.FloatRange(0.1, 86_400), help="End after so long; else with Ctrl-C.")
 @click.option("--note", "notes", multiple=True, type=Text(500), help="Words for its header; may repeat.")
 @taps
 def capture(
@@ -102,15 +105,11 @@ class _Recorder:
     def add(self, entry: Mapping[str, Any]) -> bool:
         """Write what belongs into a recording; False: it ends here, and why is told."""
         at = entry.get("at")
-        if isinstance(at, int):
+        if isinstance(at, int) and at < MOST_TIME:
             self.seconds = max(self.seconds, at / 1e9)
         match entry:
             case {"kind": "bytes", "hex": str(text), "at": int(moment)}:
-                data = bytes.fromhex(text)
-                self._last = max(self._last, moment)  # never back, whatever the other end says
-                self._write(piece_line(Piece(self._last, data)))
-                self.size += len(data)
-                self.pieces += 1
+                self._heard(text, moment)
             case {"kind": "lost" | "restored" as kind, "text": str(text)}:
                 self._write(f"# {self.seconds:.3f} {kind}: {word(text)}\n")
             case {"kind": "dropped", "count": count}:
@@ -123,6 +122,19 @@ class _Recorder:
             output.complain(f"the recording ends here: it has {MOST_BYTES >> 20} MiB, the most one may have")
             return False
         return True
+
+    def _heard(self, text: str, at: int) -> None:
+        """Bytes of a tap; what has no lawful form is left out."""
+        try:
+            data = bytes.fromhex(text)
+        except ValueError:
+            return
+        if not data or not 0 <= at < MOST_TIME:
+            return
+        self._last = max(self._last, at)
+        self._write(piece_line(Piece(self._last, data)))
+        self.size += len(data)
+        self.pieces += 1
 
     def _write(self, text: str) -> None:
         try:

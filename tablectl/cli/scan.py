@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 SPEED_SECONDS = 6.0
 """How long each line speed is tried; a card every two seconds is enough."""
+COMMON_SPEEDS = (9600, 4800, 19200, 38400, 57600, 115200)
+"""Tried after the driver's own."""
 
 
 @click.command("scan")
 @click.option("--raw", is_flag=True, help="Show the bytes of each read too.")
-@click.option("--seconds", type=click.FloatRange(1, 86_400), help="End after so long; else with Ctrl-C.")
+@click.option("--seconds", type=click.FloatRange(0.1, 86_400), help="End after so long; else with Ctrl-C.")
 @json_option
 @taps
 def scan(
@@ -111,7 +113,7 @@ class _Screen:
 
 def _when(entry: Mapping[str, Any]) -> str:
     at = entry.get("at")
-    return f"{at / 1e9:10.3f}" if isinstance(at, int) else " " * 10
+    return f"{at / 1e9:10.3f}" if isinstance(at, int) and abs(at) < 10**18 else " " * 10
 
 
 def _line(entry: Mapping[str, Any]) -> None:
@@ -124,7 +126,8 @@ def _line(entry: Mapping[str, Any]) -> None:
         case "item":
             output.say(f"{when}  {_item(mapping(entry.get('item')), entry.get('discarded') is True)}")
         case "lost" | "restored":
-            output.say(f"{when}  {kind}: {word(entry.get('text'))}")
+            where = f" at {word(entry.get('where'))}" if entry.get("where") else ""
+            output.say(f"{when}  {kind}: {word(entry.get('text'))}{where}")
         case "dropped":
             output.say(f"{when}  {word(entry.get('count'))} records were dropped here: this end is too slow")
         case "end":
@@ -177,8 +180,9 @@ def _speeds(config: Config) -> list[str]:
 
     driver, own = load_scanner(config)
     tried = []
-    for speed in driver.speeds:
-        if speed == own.get("baud", driver.speeds[0]):
+    now = own.get("baud", driver.speeds[0] if driver.speeds else None)
+    for speed in dict.fromkeys((*driver.speeds, *COMMON_SPEEDS)):
+        if speed == now:
             continue
         tried.append(str(speed))
         output.complain(f"trying {speed} baud for {SPEED_SECONDS:.0f} s: draw cards now")
