@@ -360,7 +360,7 @@ def test_a_capture_is_bounded_and_says_what_is_missing(
     assert "# 1.000 lost: pulled\n" in text and "# 7 records are missing here" in text
     assert "dropped" in err
     assert [len(found.data) for found in parse_capture(text).pieces] == [2001]
-    monkeypatch.setattr("tablectl.cli.capture.MOST_BYTES", 80 * 1024)
+    monkeypatch.setattr("tablectl.cli.recorder.MOST_BYTES", 80 * 1024)
     daemon.streams = [stream(header, *([piece] * 20))]
     code, _, err = typed("capture", str(tmp_path / "b.capture"))
     assert code == 1 and "the most one may have" in err
