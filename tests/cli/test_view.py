@@ -22,7 +22,7 @@ from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
     *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
-    *("prometheus_client", "serial", "usb", "tablectl.capture", "tablectl.scanner"),
+    *("prometheus_client", "serial", "usb", "tablectl.capture"),
 )
 NAMES_HEAVY = f"""
 import sys
