@@ -244,7 +244,8 @@ def test_bounce() -> None:
         ({"variant": "zebra"}, "variant: 'zebra' is not one of auto, honeywell, offset, newland"),
         ({"idle_end": 1}, "idle_end: this driver has no such setting"),
         ({"baud": 9600}, "baud: this driver has no such setting"),
-        ({"beep": True}, "beep: True is not one of honeywell, off"),
+        ({"beeper": True}, "beeper: True is not one of none, honeywell"),
+        ({"aim": "refuse"}, 'aim: "refuse" fits variant = "newland" only'),
         ({"stub_drop": 0}, "stub_drop: 0 is not a number"),
         ({"aim_allowed": ["C"], "aim": "off"}, "aim_allowed: is looked at only"),
         ({"cards": 1}, "cards: give the path"),
@@ -255,8 +256,9 @@ def test_a_setting_that_cannot_be_used_is_named(wrong: dict[str, Any], told: str
         DRIVER.check({**CARDS, **wrong})
 
 
-def test_the_scanner_beeps_for_a_card_taken_and_for_nothing_else() -> None:
-    beeps = {pattern: DRIVER.beep(CARDS, pattern) for pattern in PATTERNS}
-    assert beeps.pop("accept") == bytes.fromhex("FD0316070D")
-    assert set(beeps.values()) == {b""}
-    assert DRIVER.beep({**CARDS, "beep": "off"}, "accept") == b""
+def test_the_scanner_beeps_if_it_is_told_so_but_never_for_a_card_not_taken() -> None:
+    settings = {**CARDS, "beeper": "honeywell"}
+    beeps = {pattern: DRIVER.beep(settings, pattern) for pattern in PATTERNS}
+    assert beeps["accept"] == bytes.fromhex("FD0316070D")
+    assert beeps["reject"] == beeps["hold"] == b""
+    assert {DRIVER.beep(CARDS, pattern) for pattern in PATTERNS} == {b""}
