@@ -78,6 +78,9 @@ def cards_setting(settings: Mapping[str, Any]) -> CardTable:
     return load_cards(settings["cards"])
 
 
+_AIM_REFUSED = 'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
+
+
 class CodeReader:
     """Lines to items. ``line`` is what the scanner sent without its line end, ``raw`` the wire bytes."""
 
@@ -118,19 +121,17 @@ class CodeReader:
         line = line[: len(line) - len(suffix)]
         if self._set.aim == "off":
             return line
-        told = line[:3] if aim is None else aim
-        identified = told[:1] == b"]" and told[1:2].isalpha() and told[2:3].isalnum()
+        code = line
+        if aim is None:
+            aim, code = line[:3], line[3:]
+        identified = len(aim) == 3 and aim[:1] == b"]" and aim[1:2].isalpha() and aim[2:3].isalnum()
         if self._set.aim == "refuse":
-            return (
-                'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
-                if identified
-                else line
-            )
+            return _AIM_REFUSED if identified else line
         if not identified:
             return "no AIM identifier"
-        if self._set.aim_allowed and told[1] not in self._set.aim_allowed:
-            return f"symbology {told[1:2].decode()} is not allowed here"
-        return line[3:] if aim is None else line
+        if self._set.aim_allowed and aim[1] not in self._set.aim_allowed:
+            return f"symbology {aim[1:2].decode()} is not allowed here"
+        return code
 
     def write(self, code: bytes) -> bytes:
         """The line a scanner set up like this sends for ``code``, without the line end."""

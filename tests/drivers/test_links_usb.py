@@ -129,7 +129,7 @@ def test_a_read_is_a_whole_number_of_packets(bus: FakeBus, packet: int) -> None:
 def test_a_report_without_its_zeros_at_the_end_leaves_the_next_one_in_step(sizes: list[int]) -> None:
     bus = FakeBus(hurry=50)
     device = bus.plug(FakeDevice(serial="S1"))
-    link = UsbLink(NAME, POS, where=bus)
+    link = UsbLink(NAME, POS, library=bus)
     try:
         for size in sizes:
             device.say(b"x" * size)
@@ -445,7 +445,7 @@ def at_table(bus: FakeBus) -> Iterator[Callable[[Driver, str], Table]]:
 
 def test_cards_of_a_hid_pos_scanner(at_table: Callable[..., Table], device: FakeDevice) -> None:
     table = at_table(hid_pos.DRIVER)
-    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 (Scanner)"
+    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 Scanner"
     device.say(POS_CARDS.card(ACE))
     assert table.card() == ACE
     device.say(POS_CARDS.card(HEART))
