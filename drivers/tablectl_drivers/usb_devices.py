@@ -219,6 +219,7 @@ class Claimed:
             self.interface = pick(hid_interfaces(device))
             usb.util.claim_interface(device, self.interface.bInterfaceNumber)
             self.identity = identify(device)
+            # The address is another one each time it is plugged in; lsusb shows it.
             self.where = f"{path_of(device)} (bus {device.bus}, device {device.address})"
         except Exception as fault:
             self.release()
