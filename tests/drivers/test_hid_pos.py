@@ -191,7 +191,7 @@ def test_the_link_lost_in_the_middle_forgets_the_half() -> None:
 
 def test_a_scan_without_end_is_bounded_and_its_tail_is_no_code() -> None:
     decoder = DRIVER.decoder(CARDS)
-    items = contract.feed(decoder, report(b"9" * 56, more=1) * (hid_pos.SCAN_CAP + 1) + report(b"1010"))
+    items = contract.feed(decoder, report(b"9" * 56, more=1) * hid_pos.SCAN_CAP + report(b"1010"))
     assert names(items) == ["reject", "reject"]
     assert names(contract.feed(decoder, report(b"2020"))) == ["2H"]
 

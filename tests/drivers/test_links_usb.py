@@ -157,6 +157,17 @@ def test_a_report_cut_by_a_time_out_is_put_together(bus: FakeBus) -> None:
     link.close()
 
 
+def test_a_short_report_of_whole_packets_ends_with_the_pause_behind_it(bus: FakeBus) -> None:
+    device = FakeDevice(serial="S1", interfaces=[FakeInterface(packet=8)])
+    bus.plug(device)
+    link = UsbLink(NAME, POS)
+    device.say(b"a" * 24)
+    assert take(link, 64) == (b"a" * 24).ljust(64, b"\0")
+    device.say(b"b" * 64)
+    assert take(link, 64) == b"b" * 64
+    link.close()
+
+
 def test_reports_longer_than_expected_are_a_lost_scanner(bus: FakeBus) -> None:
     device = FakeDevice(serial="S1", interfaces=[FakeInterface(boot_keyboard=True, packet=16)])
     bus.plug(device)
@@ -228,9 +239,13 @@ def test_a_stall_clears_the_halt_once_and_three_are_a_lost_scanner(link: UsbLink
         device.say(b"\x02" + bytes(63))
         assert take(link, 64)
         assert done(device, ["clear_halt", "reset_device"]) == [("clear_halt", 0x81)] * stalls
+    device.fail("intr_read", *[errno.EPIPE, errno.ETIMEDOUT] * 4)  # apart: each time it listened again
+    device.say(b"\x02" + bytes(63))
+    assert take(link, 64)
+    assert len(done(device, ["clear_halt"])) == 2 + 4
     device.fail("intr_read", *[errno.EPIPE] * 3)
     assert lost(link).startswith("scanner lost: ")
-    assert len(done(device, ["clear_halt"])) == 3
+    assert len(done(device, ["clear_halt"])) == 2 + 4 + 1
     assert done(device, ["reset_device"]) == []
 
 
