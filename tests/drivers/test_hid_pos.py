@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tablectl_drivers import hid_pos
 from tablectl_drivers.hid_pos import DATA, DRIVER, REPORT, Encoder
@@ -103,6 +103,7 @@ def test_a_code_of_several_reports_is_joined_in_every_layout(variant: str, size:
     assert len(contract.feed_split(single, wire, range(len(wire)))) == 1
 
 
+@settings(deadline=None)
 @given(told=st.binary(min_size=3, max_size=3))
 def test_what_is_no_aim_identifier_is_no_card(told: bytes) -> None:
     items = decode((0, report(b"1010", told)))
@@ -167,6 +168,7 @@ def test_a_scan_whose_last_report_does_not_come_is_dropped_with_a_notice() -> No
 
 
 @pytest.mark.parametrize("size", [56, 30, 0])
+@settings(deadline=None)
 @given(second=st.sampled_from([code for code in CODES if code != "1010"]))
 def test_a_lost_report_never_joins_the_halves_of_two_codes(size: int, second: str) -> None:
     head = report(b"1010"[: size and 4] + b"x" * max(0, size - 4), more=1)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import usb.backend.libusb1
 import usb.core
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tablectl_drivers import usb_devices, usb_names
 from tablectl_drivers.emulated.usb_bus import FakeBus, FakeDevice, FakeInterface, done, usb_error
@@ -78,6 +78,7 @@ def test_never_the_first_and_never_a_guess(text: str, told: str) -> None:
         parse_name(text)
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=30) | st.from_regex(r"usb:[0-9a-f]{4}:[0-9a-f]{4}[:@].{0,20}", fullmatch=True))
 def test_any_text_is_a_name_or_refused(text: str) -> None:
     try:
