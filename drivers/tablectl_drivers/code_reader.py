@@ -78,6 +78,9 @@ def cards_setting(settings: Mapping[str, Any]) -> CardTable:
     return load_cards(settings["cards"])
 
 
+_AIM_REFUSED = 'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
+
+
 class CodeReader:
     """Lines to items. ``line`` is what the scanner sent without its line end, ``raw`` the wire bytes."""
 
@@ -89,13 +92,14 @@ class CodeReader:
         """Forget the last code: the link was opened anew."""
         self._last: tuple[bytes, int] | None = None
 
-    def read(self, line: bytes, raw: bytes, now: int, *, again: str = "") -> Item:
+    def read(self, line: bytes, raw: bytes, now: int, *, aim: bytes | None = None, again: str = "") -> Item:
         """The item of one whole line, not empty, that ended at ``now``.
 
+        ``aim`` is the AIM identifier where it comes apart from the line; None: it is within it.
         ``again``: words, if the line is known to be sent a second time. Where it is the code read
         last, it is a bounce then however long ago that was.
         """
-        code = self._payload(line)
+        code = self._payload(line, aim)
         if isinstance(code, str):
             return Reject(raw, code)
         card = self._set.cards[code]
@@ -106,7 +110,7 @@ class CodeReader:
             return DeviceEvent(DeviceKind.BOUNCE, raw, again or AGAIN, card=card)
         return Scan(card, Label.NONE, raw)
 
-    def _payload(self, line: bytes) -> bytes | str:
+    def _payload(self, line: bytes, aim: bytes | None) -> bytes | str:
         """The code in a line, or the fault in words."""
         prefix, suffix = self._set.prefix, self._set.suffix
         if not line.startswith(prefix):
@@ -117,18 +121,17 @@ class CodeReader:
         line = line[: len(line) - len(suffix)]
         if self._set.aim == "off":
             return line
-        identified = len(line) >= 3 and line[:1] == b"]" and line[1:2].isalpha() and line[2:3].isalnum()
+        code = line
+        if aim is None:
+            aim, code = line[:3], line[3:]
+        identified = len(aim) == 3 and aim[:1] == b"]" and aim[1:2].isalpha() and aim[2:3].isalnum()
         if self._set.aim == "refuse":
-            return (
-                'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
-                if identified
-                else line
-            )
+            return _AIM_REFUSED if identified else line
         if not identified:
             return "no AIM identifier"
-        if self._set.aim_allowed and line[1] not in self._set.aim_allowed:
-            return f"symbology {line[1:2].decode()} is not allowed here"
-        return line[3:]
+        if self._set.aim_allowed and aim[1] not in self._set.aim_allowed:
+            return f"symbology {aim[1:2].decode()} is not allowed here"
+        return code
 
     def write(self, code: bytes) -> bytes:
         """The line a scanner set up like this sends for ``code``, without the line end."""

@@ -134,6 +134,8 @@ class State:
     reserved: tuple[Card, ...] = ()
     """Cards in excess of an earlier hand that are the first ones of the next."""
     rescan: Rescan | None = None
+    bounced: Card | None = None
+    """The card that the scanner says it read twice, until another is taken: see ``same-again``."""
     counting: Shoe | None = None
     """The set as far as it has passed the scanner in an inspection: a shoe without a number."""
     dealer: str | None = None
@@ -151,6 +153,8 @@ class State:
     shoe_since_open: bool = False
     scanner_up: bool = False
     scanner_why: str = "not connected yet"
+    device: str = ""
+    """Identity of the scanner that was here last; empty: none yet, or another one was announced."""
     step_lost: bool = False
     """The shoe's labels are not believed until it says stand-by and begins a hand itself."""
     standby: bool = False

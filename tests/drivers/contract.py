@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard, rfid, zebra_ssi
+from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard, hid_pos, rfid, zebra_ssi
 
 from tablectl.cards import DECK, Card
 from tablectl.clock import SECOND
@@ -78,6 +78,10 @@ def _zebra_ssi() -> Callable[[Card | None], bytes]:
     return zebra_ssi.Encoder(CARDS).card
 
 
+def _hid_pos() -> Callable[[Card | None], bytes]:
+    return hid_pos.Encoder(CARDS).card
+
+
 def _hid_keyboard() -> Callable[[Card | None], bytes]:
     return hid_keyboard.Encoder(CARDS).card
 
@@ -93,8 +97,16 @@ SUBJECTS = {
             "zebra-ssi", lambda: zebra_ssi.DRIVER.decoder(CARDS), _zebra_ssi, memory=1600, settings=CARDS
         ),
         Subject(
+            "hid-pos",
+            lambda: hid_pos.DRIVER.decoder(CARDS),
+            _hid_pos,
+            noise_unit=hid_pos.REPORT,
+            memory=(hid_pos.SCAN_CAP + 1) * hid_pos.REPORT,
+            settings=CARDS,
+        ),
+        Subject(
             "hid-keyboard",
-            lambda: hid_keyboard.make_decoder(CARDS),
+            lambda: hid_keyboard.DRIVER.decoder(CARDS),
             _hid_keyboard,
             noise_end=hid_keyboard.RELEASE + hid_keyboard.press(0x28) + hid_keyboard.RELEASE,
             noise_unit=hid_keyboard.REPORT,
