@@ -119,6 +119,16 @@ def test_whoever_acts_in_between_starts_the_wait_anew(change: dict[str, Any]) ->
     assert bench.begun == ["scanner-mute"]
 
 
+def test_a_machine_that_slept_is_no_silent_scanner() -> None:
+    bench = Bench().set(due=7)
+    bench.now += 3600 * SECOND
+    bench.look()
+    bench.pass_time(AFTER - 1)
+    assert bench.begun == []
+    bench.pass_time(1)
+    assert bench.begun == ["scanner-mute"]
+
+
 def test_nothing_is_mute_while_no_card_is_due() -> None:
     assert Bench().pass_time(3600).condition() is Condition.OK
 

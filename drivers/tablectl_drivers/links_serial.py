@@ -209,7 +209,7 @@ def refuse_ambiguous(device: str, ports: Ports = list_ports.comports) -> None:
 
     twins = [port.device for port in found if looks(port) == looks(mine) and _unit(port) != _unit(mine)]
     if twins:
-        raise LinkFault(
+        raise LinkRefused(
             f"{device} is ambiguous: {real} and {', '.join(twins)} are adapters that cannot be told apart;"
             " name the scanner by its socket, /dev/serial/by-path/…"
         )
