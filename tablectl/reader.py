@@ -185,6 +185,8 @@ class Reader:
 
     def _lost(self, reason: str, *, refused: bool) -> None:
         at = self._clock()
+        if refused and self.refused_since is None:
+            self._backoff = self._backoff.succeeded()  # it has just been plugged in: it will be let in soon
         self.where = ""
         self.refused_since = (self.refused_since or at.boot) if refused else None
         self._backoff = self._backoff.failed(at.boot)

@@ -14,6 +14,7 @@ import time
 import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -466,6 +467,25 @@ def test_a_port_that_is_refused_for_a_while_after_a_plug_is_no_second_outage(rig
     assert rig.stop() == []
 
 
+def test_a_port_that_has_just_come_is_not_waited_for_as_long_as_one_that_is_away(world: World) -> None:
+    """udev needs some 100 ms for its rights; a port that is away is looked for every five seconds."""
+    world.open_faults = [*[LinkFault("no scanner")] * 5, *[LinkRefused("no permission")] * 2]
+    rig = Rig(world.driver, "x", backoff=Backoff(first=MS))
+    failures: list[int] = []
+    real = world.driver.open
+
+    def opened(device: str, settings: Mapping[str, Any]) -> Link:
+        failures.append(rig.reader._backoff.failures)
+        return real(device, settings)
+
+    rig.reader._opening = replace(rig.reader._opening, driver=replace(world.driver, open=opened))
+    rig.reader.start()
+    assert isinstance(rig.next(), ScannerLost)
+    assert isinstance(rig.next(), ScannerRestored)
+    rig.stop()
+    assert failures == [0, 1, 2, 3, 4, 5, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("pin", "good"), [("pipe", True), ("pip", False), ("usb:0403:6001:A1", False), ("pipe x", False)]
 )
@@ -484,7 +504,7 @@ def test_another_scanner_than_the_pinned_one_is_refused_and_told(pin: str, good:
 
 
 def test_a_pin_may_leave_out_the_product_text(world: World, mocker: MockerFixture) -> None:
-    mocker.patch.object(PipeLink, "identity", "usb:0403:6001:A1 FT232R USB UART")
+    mocker.patch.object(PipeLink, "identity", "usb:0403:6001:A1 (FT232R USB UART)")
     Rig(world.driver, "x", pinned="usb:0403:6001:A1").started().stop()
 
 

@@ -71,7 +71,7 @@ def test_status_shows_what_a_dealer_needs(daemon: FakeDaemon, run: Path) -> None
         "  saw: scan 5, position B3, bytes 02 35 03", "last: round 12/33, player, confirmed by dealer",
         "alert disk-slow", "link NOT good: connection refused", "last good one 1.2 s ago",
         "say: Egalité, tie", "/dev/ttyUSB0 up\n",
-        "  usb:0403:6001:A50285BI FT232R USB UART, at /dev/ttyUSB0\n",
+        "  usb:0403:6001:A50285BI (FT232R USB UART), at /dev/ttyUSB0\n",
     ):  # fmt: skip
         assert text in done.stdout
     assert json.loads(tablectl("status", "--json", run=run).stdout) == STATE
