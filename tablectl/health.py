@@ -149,7 +149,7 @@ class Watch:
                 text = f"The scanner: {report.why}. No card drawn yet? Draw on. Drawn? It was not read."
                 yield Trouble(at, "scanner-mute", text)
             case Condition.FAULTY:
-                text = f"The scanner is faulty: {report.why}. Look at its window, its cable and the card table."
+                text = f"The scanner is faulty: {report.why}. Look at its window, its cable, the card table."
                 yield Trouble(at, "scanner-faulty", text)
             case Condition.ABSENT if seen.refused_since is not None:
                 if at.boot - seen.refused_since >= REFUSED_FOR:
