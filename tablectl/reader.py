@@ -23,6 +23,7 @@ import structlog
 
 from tablectl import clock as _clock
 from tablectl.clock import SECOND, Instant
+from tablectl.reader_say import Mouth, drain
 from tablectl.reader_state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling
 from tablectl.scanner import (
     Arrival,
@@ -48,6 +49,7 @@ STOOD_STILL = SECOND
 """A wait (ns) longer than this was no wait of this thread's own: the arrival is not known."""
 
 _TURN = SECOND // 2  # the longest wait of the loop: `progress` must move at least once a second
+_SPEAK_AGAIN = 10_000_000  # how soon a line that was busy is tried again for what is to be said, ns
 _EMPTY_READS = 3  # a dead port is "ready" and gives nothing, for ever (pyserial issue 17)
 
 T = TypeVar("T")
@@ -120,6 +122,7 @@ class Reader:
         self._log_budget = LogBudget()
         self._backoff = Backoff()
         self._noise = Noise()
+        self._mouth = Mouth()
         self._looked = 0  # before the wait that brought what is being handled
         self._told_lost = False
         self._stopping = False
@@ -141,6 +144,7 @@ class Reader:
     def start(self) -> None:
         """Start the thread; once only."""
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._mouth.opens(self._wake)
         self._thread.start()
 
     def stop(self, timeout: float = 5.0) -> bool:
@@ -155,6 +159,7 @@ class Reader:
         self._thread.join(timeout)
         if self._thread.is_alive():
             return False
+        self._mouth.opens(None)
         os.close(self._wake)
         self._wake = None
         return True
@@ -163,6 +168,14 @@ class Reader:
     def alive(self) -> bool:
         """Whether the thread runs."""
         return self._thread.is_alive()
+
+    def say(self, data: bytes) -> bool:
+        """Have ``data`` (a beep) written to the device by the thread that owns it, between two frames.
+
+        Waits for that, 0.3 s at most; False: the line was busy and nothing was sent. Raises
+        :class:`OSError` when the scanner is away. A write that fails is a lost scanner like any other.
+        """
+        return self._mouth.say(data)
 
     # --- the thread ----------------------------------------------------------------------------
 
@@ -216,6 +229,7 @@ class Reader:
     def _shut(self, link: Link) -> None:
         self.connected = False
         self.connecting = True
+        self._mouth.line_is("its line was closed")
         try:
             link.close()
         finally:
@@ -226,6 +240,7 @@ class Reader:
         at = self._clock()
         self._backoff = self._backoff.failed(at.boot)
         changed, self.reason = reason != self.reason, reason
+        self._mouth.line_is(reason)
         if not self._told_lost:
             self._told_lost = True
             self.counters = replace(self.counters, outages=self.counters.outages + 1)
@@ -244,6 +259,7 @@ class Reader:
             if due is None or now >= due:
                 return
             poller.poll(_milliseconds(min(due - now, _TURN)))
+            drain(self._wake_fd())
 
     def _serve(self, link: Link) -> None:
         """Read ``link`` until it is lost (:class:`_Lost`) or the reader is stopped."""
@@ -255,7 +271,10 @@ class Reader:
         empty = 0
         while not self._stopping:
             looked = self._looked = self._turned()
-            ready = any(fd != wake for fd, _ in poller.poll(self._wait_ms(settling, looked)))
+            woken = [fd for fd, _ in poller.poll(self._wait_ms(settling, looked))]
+            ready = any(fd != wake for fd in woken)
+            if wake in woken:
+                drain(wake)
             if ready:
                 data = _guard(link.read)
                 at = self._clock()
@@ -275,6 +294,9 @@ class Reader:
             if not settling.done and settling.over(looked, ready):
                 settling.done = True
                 self._restored(link)
+            # Last, and not into a frame: a decoder that waits for the rest of one has a deadline for it.
+            if self._mouth.waits and self._decoder.next_deadline() is None:
+                _guard(lambda: self._mouth.speak(link.fileno(), link.write))
 
     def _wait_ms(self, settling: Settling, now: int) -> int:
         until = now + _TURN
@@ -283,6 +305,8 @@ class Reader:
             until = min(until, deadline)
         if not settling.done:
             until = min(until, settling.until)
+        if self._mouth.waits:
+            until = min(until, now + _SPEAK_AGAIN)
         return _milliseconds(until - now)
 
     def _received(self, link: Link, data: bytes, at: Instant, settling: Settling) -> None:
@@ -330,6 +354,7 @@ class Reader:
         self._noise = Noise()
         self.reason = None
         self.connected = True
+        self._mouth.line_is(None)
         self._deliver(ScannerRestored(link.identity, at))
         self._log("info", "scanner ready", at.boot, identity=link.identity)
 
