@@ -11,6 +11,7 @@ import select
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 LATE_SECONDS = 0.3
 """Bytes that could not be sent within this time are not sent."""
@@ -113,7 +114,5 @@ def _takes(fd: int) -> bool:
 
 def drain(wake: int) -> None:
     """Take the wake-up: one that is left would wake the reader for ever."""
-    try:
+    with suppress(BlockingIOError):
         os.eventfd_read(wake)
-    except BlockingIOError:
-        pass

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple, Protocol
 from tablectl.cards import Card, Outcome
 from tablectl.clock import Instant
 
-
 PATTERNS: tuple[str, ...] = ("pip", "close", "accept", "reject", "hold")
 """What beepers play. ``pip``: the last seconds of betting; ``close``: no more bets; ``accept``, ``reject``:
 a scan; ``hold``."""

@@ -12,13 +12,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import structlog
 
 from tablectl import clock as _clock
+from tablectl.beeper import Beeper, Checked, Hushed, OfScanner
 from tablectl.clock import Instant
-from tablectl.scanner import PATTERNS as PATTERNS
+from tablectl.scanner import PATTERNS
+
+__all__ = ["LATE", "PATTERNS", "SLOW", "Beeper", "Checked", "Hushed", "OfScanner", "Signals"]
 
 LATE = 300_000_000
 """A pattern older than this (ns) is not played."""
@@ -30,59 +33,13 @@ AGAIN = 5.0
 """How often (s) a beeper in trouble is looked at, without a sound."""
 
 
-class Beeper(Protocol):
-    """A thing that makes itself heard or seen; found by the entry-point group ``tablectl.beepers``.
-
-    Both methods are called by one thread only. The entry point is ``make(settings) -> Beeper``, which
-    raises :class:`ValueError` naming a setting it cannot use and touches no device. Where it can, a beeper
-    is :class:`Checked`, :class:`Hushed` and :class:`OfScanner` besides.
-    """
-
-    def play(self, pattern: str) -> None:
-        """Play one of :data:`PATTERNS`. May block; any exception means it could not be heard."""
-
-    def close(self) -> None:
-        """Let go of the device."""
-
-
-@runtime_checkable
-class Checked(Protocol):
-    """A beeper that can tell without a sound whether it is there."""
-
-    def check(self) -> None:
-        """Open the device and leave it silent and dark, also what a killed process left on.
-
-        Raises :class:`OSError` saying why not. Called by the thread that plays: at the start, and now and
-        then while it is in trouble.
-        """
-
-
-@runtime_checkable
-class Hushed(Protocol):
-    """A beeper that can be cut short."""
-
-    def hush(self) -> None:
-        """End what is being played, soon; nothing if nothing is. From any thread, and never blocks."""
-
-
-@runtime_checkable
-class OfScanner(Protocol):
-    """A beeper that is the scanner's own."""
-
-    def attach(self, beep: Callable[[str], bytes], say: Callable[[bytes], bool]) -> None:
-        """Before anything is played: the bytes of a pattern, and how they reach the device.
-
-        ``say`` as :meth:`tablectl.reader.Reader.say`. Raises :class:`ValueError`, naming a key, if the
-        scanner has no beep.
-        """
-
-
 @dataclass(slots=True)
 class _Asked:
     """A pattern in the mailbox. ``done`` for somebody who waits; then ``why`` it was not heard."""
 
     pattern: str
     at: int
+    late: int = LATE
     done: threading.Event | None = None
     why: str | None = None
 
@@ -182,7 +139,7 @@ class _Voice:
 
     def _sound(self, asked: _Asked) -> None:
         began = self._clock().boot
-        if began - asked.at > LATE:
+        if began - asked.at > asked.late:
             self.skipped += 1
             asked.finish("left out: the beeper was busy until it was too late")
             return
@@ -261,11 +218,12 @@ class Signals:
             voice.start()
 
     def stop(self, timeout: float = 1.0) -> bool:
-        """End the threads; a beeper that hangs is left behind after ``timeout`` seconds. Whether all ended."""
+        """End the threads; a beeper that hangs is left behind after ``timeout`` s. Whether all ended."""
         until = time.monotonic() + timeout
         for voice in self._voices:
             voice.tell_to_stop()
-        return all([voice.ended(until) for voice in self._voices])
+        ended = [voice.ended(until) for voice in self._voices]
+        return all(ended)
 
     def play(self, pattern: str) -> None:
         """Ask for a pattern and return at once. Raises :class:`ValueError` for an unknown one."""
@@ -274,14 +232,15 @@ class Signals:
         for voice in self._voices:
             voice.ask(_Asked(pattern, at))
 
-    def try_out(self, pattern: str) -> dict[str, str | None]:
+    def try_out(self, pattern: str, late: int = LATE) -> dict[str, str | None]:
         """Play a pattern and wait for its end: for each beeper by name why it was not heard, None if it was.
 
         For technicians, not for the table: it takes as long as the slowest beeper, ten seconds at most.
+        ``late`` (ns): how long it may wait for a beeper that is busy.
         """
         _known(pattern)
         at = self._clock().boot
-        asked = [(voice, _Asked(pattern, at, threading.Event())) for voice in self._voices]
+        asked = [(voice, _Asked(pattern, at, late, threading.Event())) for voice in self._voices]
         for voice, one in asked:
             voice.ask(one)
         until = time.monotonic() + 2 * SLOW / 1e9
@@ -306,7 +265,9 @@ class Signals:
     def trouble(self) -> str | None:
         """Why a beeper cannot be relied on ("announce by voice"), or None. Any thread may look."""
         several = len(self._voices) > 1
-        whys = [f"{voice.name}: {why}" if several else why for voice in self._voices if (why := voice.trouble)]
+        whys = [
+            f"{voice.name}: {why}" if several else why for voice in self._voices if (why := voice.trouble)
+        ]
         return "; ".join(whys) or None
 
 
