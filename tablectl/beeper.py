@@ -15,7 +15,7 @@ class Beeper(Protocol):
     """
 
     def play(self, pattern: str) -> None:
-        """Play one of :data:`tablectl.scanner.PATTERNS`. May block; any exception means it could not be heard."""
+        """Play one of :data:`tablectl.scanner.PATTERNS`. May block; any exception: it could not be heard."""
 
     def close(self) -> None:
         """Let go of the device."""
