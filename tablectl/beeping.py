@@ -27,9 +27,17 @@ def make_beepers(config: Config) -> dict[str, Beeper]:
     return made
 
 
-def attach(config: Config, made: Mapping[str, Beeper], driver: Driver, say: Callable[[bytes], bool]) -> None:
-    """Tell the beepers that are the scanner's own how they reach it. Raises ``ConfigError``."""
-    settings = config.scanner.settings
+def attach(
+    config: Config,
+    made: Mapping[str, Beeper],
+    driver: Driver,
+    settings: Mapping[str, Any],
+    say: Callable[[bytes], bool],
+) -> None:
+    """Tell the beepers that are the scanner's own how they reach it. ``settings``: the scanner's.
+
+    Raises ``ConfigError`` naming the key.
+    """
     for key, beeper in made.items():
         if isinstance(beeper, OfScanner):
             try:
@@ -38,13 +46,19 @@ def attach(config: Config, made: Mapping[str, Beeper], driver: Driver, say: Call
                 raise ConfigError(f"{config.path}: {key}.{fault}") from None
 
 
-def make_signals(config: Config, driver: Driver, say: Callable[[bytes], bool], log: Any = None) -> Signals:
-    """The signals of a table. ``say``: as :meth:`tablectl.reader.Reader.say`.
+def make_signals(
+    config: Config,
+    driver: Driver,
+    settings: Mapping[str, Any],
+    say: Callable[[bytes], bool],
+    log: Any = None,
+) -> Signals:
+    """The signals of a table. ``settings``: the scanner's; ``say``: as :meth:`tablectl.reader.Reader.say`.
 
     Raises ``ConfigError`` naming the key, or ``PluginError``.
     """
     made = make_beepers(config)
-    attach(config, made, driver, say)
+    attach(config, made, driver, settings, say)
     each = config.beeper.each
     # One alone is called by its kind.
     names = [each[key].driver if key == "beeper" else key.removeprefix("beeper.") for key in made]

@@ -111,7 +111,7 @@ class Runtime:
         self._lock.acquire()
         self._journal = journal = Journal.open(config.journal_path, config.table.id)
 
-        self.signals = make_signals(config, driver, self._say, self.log)
+        self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)

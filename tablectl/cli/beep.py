@@ -41,9 +41,9 @@ def directly(path: Path, use: Callable[[Callable[[str], dict[str, str]]], T]) ->
     :class:`~tablectl.cli.output.Refused` while a daemon runs the table.
     """
     config = load_config(path)
-    driver = load_driver(config.scanner.driver)
-    reader = Reader(driver, config.scanner.device, config.scanner.settings, lambda _: None, log=_Quiet())
-    signals = make_signals(config, driver, reader.say, _Quiet())
+    driver, settings = load_driver(config.scanner.driver), config.scanner.settings
+    reader = Reader(driver, config.scanner.device, settings, lambda _: None, log=_Quiet())
+    signals = make_signals(config, driver, settings, reader.say, _Quiet())
     with _no_daemon(config):
         own = any(one.driver == "scanner" for one in config.beeper.each.values())
         if own:

@@ -97,7 +97,13 @@ def _beepers(config: Config, look: bool) -> Iterator[Finding]:
 
     try:
         made = make_beepers(config)
-        attach(config, made, load_driver(config.scanner.driver), lambda _: False)
+        attach(
+            config,
+            made,
+            load_driver(config.scanner.driver),
+            config.scanner.settings,
+            lambda _: False,
+        )
     except PluginError as fault:
         yield Finding("beeper", WARN, f"{config.path}: beeper.driver: {fault}")
         return
