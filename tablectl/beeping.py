@@ -19,9 +19,9 @@ def make_beepers(config: Config) -> dict[str, Beeper]:
     Raises :class:`~tablectl.profiles.ConfigError` naming the key, or ``PluginError``.
     """
     made = {}
-    for key, one in config.beeper.each.items():
+    for key, beeper in config.beeper.each.items():
         try:
-            made[key] = load_beeper(one.driver)(one.settings)
+            made[key] = load_beeper(beeper.driver)(beeper.settings)
         except ValueError as fault:
             raise ConfigError(f"{config.path}: {key}.{fault}") from None
     return made
