@@ -60,9 +60,9 @@ def test_while_no_daemon_runs_none_can_start_and_no_file_is_made(tmp_path: Path)
     with while_stopped(tmp_path, "T07"):
         pass
     assert not list(tmp_path.iterdir()), "a file of another user would keep the daemon out"
-    with TableLock(tmp_path, "T07"), pytest.raises(TableLocked, match=f"process {os.getpid()} already"):
-        with while_stopped(tmp_path, "T07"):
-            pass
+    running = pytest.raises(TableLocked, match=f"process {os.getpid()} already")
+    with TableLock(tmp_path, "T07"), running, while_stopped(tmp_path, "T07"):
+        pass
     with while_stopped(tmp_path, "T07"), pytest.raises(TableLocked):
         TableLock(tmp_path, "T07").acquire()
     with TableLock(tmp_path, "T07"):

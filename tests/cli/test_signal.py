@@ -12,6 +12,7 @@ import pytest
 
 from tablectl.cli import signal as module
 from tablectl.lock import TableLock
+from tablectl.scanner import PATTERNS
 from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import FakeDaemon
 
@@ -38,6 +39,7 @@ def test_a_running_daemon_plays_it(typed: Typed, daemon: FakeDaemon) -> None:
 
 
 def test_all_of_them_by_name(typed: Typed, daemon: FakeDaemon) -> None:
+    assert module.PATTERNS == PATTERNS
     daemon.on_command = lambda body: (200, {"pattern": body["pattern"], "beepers": {"null": ""}})
     code, out, _ = typed("signal", "--all")
     assert code == 0
