@@ -13,8 +13,8 @@ from tablectl.cli.output import Refused
 from tablectl.clock import SECOND
 from tablectl.config import Config, load_config
 from tablectl.lock import TableLocked, while_stopped
-from tablectl.plugins import load_driver
 from tablectl.reader import Reader
+from tablectl.scanner_setup import load_scanner
 
 SCANNER_SECONDS = 5.0
 """How long the scanner may take to be there."""
@@ -41,7 +41,7 @@ def directly(path: Path, use: Callable[[Callable[[str], dict[str, str]]], T]) ->
     :class:`~tablectl.cli.output.Refused` while a daemon runs the table.
     """
     config = load_config(path)
-    driver, settings = load_driver(config.scanner.driver), config.scanner.settings
+    driver, settings = load_scanner(config)
     reader = Reader(driver, config.scanner.device, settings, lambda _: None, log=_Quiet())
     signals = make_signals(config, driver, settings, reader.say, _Quiet())
     with _no_daemon(config):

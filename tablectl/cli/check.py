@@ -14,7 +14,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,16 +71,14 @@ def _credentials(config: Config) -> Iterator[Finding]:
 
 
 def _plugins(config: Config) -> Iterator[Finding]:
-    from tablectl.plugins import PluginError, load_driver
+    from tablectl.profiles import ConfigError
+    from tablectl.scanner_setup import load_scanner
 
     try:
-        driver = load_driver(config.scanner.driver)
-        driver.check(config.scanner.settings)
-        traits = driver.traits(config.scanner.settings)
-    except PluginError as fault:
-        yield Finding("driver", FAIL, f"{config.path}: scanner.driver: {fault}")
-    except ValueError as fault:
-        yield Finding("driver", FAIL, f"{config.path}: scanner.{fault}")
+        driver, settings = load_scanner(config)
+        traits = driver.traits(settings)
+    except ConfigError as fault:
+        yield Finding("driver", FAIL, str(fault))
     else:
         if traits.emulated and not config.table.test:
             yield Finding("driver", FAIL, f"{config.path}: table.test: an emulated driver needs test = true")
@@ -92,24 +90,25 @@ def _beepers(config: Config, look: bool) -> Iterator[Finding]:
     """Each beeper; ``look``: opened too, without a sound, where it can be and no daemon has it."""
     from tablectl.beeping import attach, make_beepers
     from tablectl.lock import TableLocked, while_stopped
-    from tablectl.plugins import PluginError, load_driver
+    from tablectl.plugins import PluginError
     from tablectl.profiles import ConfigError
+    from tablectl.scanner_setup import load_scanner
 
     try:
         made = make_beepers(config)
-        attach(
-            config,
-            made,
-            load_driver(config.scanner.driver),
-            config.scanner.settings,
-            lambda _: False,
-        )
     except PluginError as fault:
         yield Finding("beeper", WARN, f"{config.path}: beeper.driver: {fault}")
         return
     except ConfigError as fault:
         yield Finding("beeper", WARN, str(fault))
         return
+    with suppress(ConfigError):  # of the scanner: told in its own line
+        driver, settings = load_scanner(config)
+        try:
+            attach(config, made, driver, settings, lambda _: False)
+        except ConfigError as fault:
+            yield Finding("beeper", WARN, str(fault))
+            return
     with ExitStack() as stack:
         try:
             stack.enter_context(while_stopped(config.journal_path.parent, config.table.id))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard
+from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard, hid_pos
 
 from tablectl.cards import DECK, Card
 from tablectl.clock import SECOND
@@ -63,6 +63,10 @@ def _barcode() -> Callable[[Card | None], bytes]:
     return barcode.Encoder(CARDS).card
 
 
+def _hid_pos() -> Callable[[Card | None], bytes]:
+    return hid_pos.Encoder(CARDS).card
+
+
 def _hid_keyboard() -> Callable[[Card | None], bytes]:
     return hid_keyboard.Encoder(CARDS).card
 
@@ -74,8 +78,16 @@ SUBJECTS = {
         Subject("bee-tek", lambda: bee_tek.DRIVER.decoder({}), _bee_tek, memory=128),
         Subject("barcode", lambda: barcode.DRIVER.decoder(CARDS), _barcode, noise_end=b"\r", settings=CARDS),
         Subject(
+            "hid-pos",
+            lambda: hid_pos.DRIVER.decoder(CARDS),
+            _hid_pos,
+            noise_unit=hid_pos.REPORT,
+            memory=(hid_pos.SCAN_CAP + 1) * hid_pos.REPORT,
+            settings=CARDS,
+        ),
+        Subject(
             "hid-keyboard",
-            lambda: hid_keyboard.make_decoder(CARDS),
+            lambda: hid_keyboard.DRIVER.decoder(CARDS),
             _hid_keyboard,
             noise_end=hid_keyboard.RELEASE + hid_keyboard.press(0x28) + hid_keyboard.RELEASE,
             noise_unit=hid_keyboard.REPORT,
