@@ -104,7 +104,10 @@ class Mouth:
 
 def _takes(fd: int) -> bool:
     """Whether a write would not wait; of what is no line (a USB link's own descriptor) that is assumed."""
-    mode = os.fstat(fd).st_mode
+    try:
+        mode = os.fstat(fd).st_mode
+    except OSError:
+        return True  # closed under us: the write tells
     if not (stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)):
         return True
     poller = select.poll()
