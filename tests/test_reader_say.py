@@ -8,6 +8,7 @@ import time
 import tty
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from tablectl_drivers.links_serial import SerialDefaults, SerialLink
 from tablectl.clock import SECOND
 from tablectl.reader import Reader
 from tablectl.reader_say import Away, Mouth
-from tablectl.scanner import Driver, Link, ScannerLost, ScannerRestored, Traits
+from tablectl.scanner import Decoded, Driver, Link, ScannerLost, ScannerRestored, Traits
 from tests.test_reader import Lines, Rig
 
 BEEP = b"\x16\x07\r"
@@ -135,22 +136,25 @@ def test_what_waits_for_the_end_of_a_frame_is_said_right_after_its_acknowledgeme
     bench.hears(b"A" + BEEP)
 
 
-def test_a_line_that_takes_nothing_holds_up_no_scan(bench: Bench) -> None:
+def test_a_line_that_takes_nothing_holds_up_no_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Framed, "feed", lambda self, data, now: Decoded(Lines.feed(self, data, now).items))
+    bench = Bench(tmp_path / "scanner")
     fd = os.open(bench.link, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    try:
-        while True:
-            os.write(fd, bytes(1000))
-    except BlockingIOError:
-        os.close(fd)
+    for size in (1000, 1):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(fd, bytes(size))
+    os.close(fd)
     with ThreadPoolExecutor(1) as aside:
         said = aside.submit(bench.reader.say, BEEP)
+        time.sleep(0.03)
         began = time.monotonic()
-        # Half a line: its end would be acknowledged, and that does wait for the line.
-        os.write(bench.master, b"8")
-        while not bench.reader.counters.bytes:
-            assert time.monotonic() - began < 0.2
-            time.sleep(0.001)
+        os.write(bench.master, b"8S\n")
+        bench.rig.next()
+        assert time.monotonic() - began < 0.15
         assert not said.result()
+    bench.rig.stop()
+    bench.unplug()
 
 
 def test_a_scanner_that_is_away_is_said_in_words(bench: Bench) -> None:
