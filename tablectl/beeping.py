@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,7 +25,17 @@ def make_beepers(config: Config) -> dict[str, Beeper]:
             made[key] = load_beeper(beeper.driver)(beeper.settings)
         except ValueError as fault:
             raise ConfigError(f"{config.path}: {key}.{fault}") from None
+        if _same(beeper.settings.get("device"), config.scanner.device):
+            raise ConfigError(
+                f"{config.path}: {key}.device: {config.scanner.device} is the scanner, and nothing else may"
+                ' write to it; its own beep is driver = "scanner"'
+            )
     return made
+
+
+def _same(device: object, scanner: str) -> bool:
+    """Whether two names lead to one device now."""
+    return isinstance(device, str) and os.path.realpath(device) == os.path.realpath(scanner)
 
 
 def attach(

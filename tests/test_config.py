@@ -162,6 +162,13 @@ def test_a_bad_setting_of_a_beeper_is_told_with_its_whole_key(tmp_path: Path) ->
         make_beepers(load(tmp_path, LEAST + text))
 
 
+def test_no_beeper_writes_to_the_scanners_port(tmp_path: Path) -> None:
+    (tmp_path / "relay").symlink_to("/dev/null")
+    text = LEAST.replace(re.findall(r'device = "(.*)"', LEAST)[0], "/dev/null")
+    with pytest.raises(ConfigError, match=r"beeper\.device: /dev/null is the scanner"):
+        make_beepers(load(tmp_path, f'{text}\n[beeper]\ndriver = "relay"\ndevice = "{tmp_path}/relay"\n'))
+
+
 def test_the_scanners_own_beeper_needs_a_scanner_that_has_one(tmp_path: Path) -> None:
     config = load(tmp_path, LEAST + '[beeper]\ndriver = "several"\n[beeper.own]\ndriver = "scanner"\n')
     made = make_beepers(config)
