@@ -265,10 +265,13 @@ class Signals:
     def trouble(self) -> str | None:
         """Why a beeper cannot be relied on ("announce by voice"), or None. Any thread may look."""
         several = len(self._voices) > 1
-        whys = [
-            f"{voice.name}: {why}" if several else why for voice in self._voices if (why := voice.trouble)
-        ]
+        whys = [f"{name}: {why}" if several else why for name, why in self.troubles.items()]
         return "; ".join(whys) or None
+
+    @property
+    def troubles(self) -> dict[str, str]:
+        """The beepers by name that cannot be relied on, and why. Any thread may look."""
+        return {voice.name: why for voice in self._voices if (why := voice.trouble)}
 
 
 def _known(pattern: str) -> None:
