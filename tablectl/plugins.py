@@ -13,7 +13,7 @@ from tablectl.emulation import Emulator
 from tablectl.scanner import Driver
 
 if TYPE_CHECKING:
-    from tablectl.signals import Beeper
+    from tablectl.beeper import Beeper
 
 DRIVERS, EMULATORS, BEEPERS = "tablectl.drivers", "tablectl.emulators", "tablectl.beepers"
 

@@ -22,6 +22,8 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_signal import SignalRoute
+from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
@@ -35,14 +37,12 @@ from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner_setup import load_scanner
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
-from tablectl.signals import Signals
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 
@@ -107,7 +107,7 @@ class Runtime:
         self._lock.acquire()
         self._journal = journal = Journal.open(config.journal_path, config.table.id)
 
-        self.signals = Signals(self._beeper(), log=self.log)
+        self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
@@ -168,12 +168,8 @@ class Runtime:
             "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
         )
 
-    def _beeper(self) -> Any:
-        beeper = self.config.beeper
-        try:
-            return load_beeper(beeper.driver)(beeper.settings)
-        except ValueError as fault:
-            raise ConfigError(f"{self.config.path}: beeper.{fault}") from None
+    def _say(self, data: bytes) -> bool:
+        return self.reader.say(data)
 
     def _refused(self, device: str) -> str | None:
         """Why the reader may not use a device: also one that came only after the start."""
@@ -223,7 +219,8 @@ class Runtime:
             self._clock,
         )
         reader = self._open_reader(journal)
-        api = Api(path, facts, published, commands, reader, back, clock=self._clock)
+        signal = SignalRoute(published, self.signals)
+        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=signal.routes())
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:

@@ -211,7 +211,7 @@ def refuse_ambiguous(device: str, ports: Ports = list_ports.comports) -> None:
     if twins:
         raise LinkRefused(
             f"{device} is ambiguous: {real} and {', '.join(twins)} are adapters that cannot be told apart;"
-            " name the scanner by its socket, /dev/serial/by-path/…"
+            " name this one by its socket, /dev/serial/by-path/…"
         )
 
 
