@@ -22,6 +22,7 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
@@ -32,14 +33,17 @@ from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
+from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.profiles import ConfigError
+from tablectl.raw_tap import RawTap, Source
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
+from tablectl.scanner import Arrival
 from tablectl.scanner_setup import load_scanner
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
@@ -130,12 +134,14 @@ class Runtime:
         self.service = Service(
             Published(state), self._crash("service"), clock=self._clock, on_stored=self._after_commit
         )
+        self._tap = RawTap()
         self.reader = Reader(
             driver,
             config.scanner.device,
             settings,
-            self.core.put,
+            self._deliver,
             clock=self._clock,
+            tap=self._tap.heard,
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
@@ -208,7 +214,8 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
-        back = LookingBack(self._open_reader(journal), decode_with(*self._driver))
+        driver, settings = self._driver
+        back = LookingBack(self._open_reader(journal), decode_with(driver, settings))
         commands = Commands(
             self.core,
             gate,
@@ -220,7 +227,17 @@ class Runtime:
         )
         reader = self._open_reader(journal)
         signal = SignalRoute(published, self.signals)
-        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=signal.routes())
+        source = Source(
+            self.config.table.id,
+            driver.name,
+            self.config.scanner.device,
+            inlined(settings, driver.paths),
+            self._tap,
+            self.reader,
+        )
+        raw = RawRoutes(source, commands, lambda: self.core.shoe, self._clock)
+        more = (*signal.routes(), *raw.routes())
+        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=more)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:
@@ -245,6 +262,11 @@ class Runtime:
         self.service.add(self.delivery.run)
 
     # --- while it runs ---------------------------------------------------------------------------------
+
+    def _deliver(self, arrival: Arrival) -> None:
+        """On the reader's thread: to the table first."""
+        self.core.put(arrival)
+        self._tap.arrived(arrival)
 
     def _durable(self, batches: tuple[Batch, ...]) -> None:
         """On the journal's thread: what was committed goes to the service loop."""

@@ -57,7 +57,9 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     findings += _plugins(config)
     findings += _beepers(config, not config_only)
     if not config_only:
-        findings += [*_device(config), *_server(config), *_clock(), *_disk(config)]
+        from tablectl.cli.check_device import device_findings
+
+        findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
     return findings
 
 
@@ -139,25 +141,8 @@ def _looked_at(key: str, name: str, beeper: Any) -> Finding:
     return Finding(key, OK, f"{name} is there; hear it: tablectl signal close")
 
 
-def _device(config: Config) -> Iterator[Finding]:
-    from tablectl.config import is_pseudo_terminal
-
-    device = config.scanner.device
-    if device.startswith("tcp://"):
-        yield _reach("device", device)
-    elif not device.startswith("/"):
-        yield Finding("device", OK, f"{device}: looked for when the daemon starts")
-    elif not Path(device).exists():
-        yield Finding("device", FAIL, f"{device} is not there; is it plugged in, and the name right?")
-    elif not os.access(device, os.R_OK | os.W_OK):
-        yield Finding("device", FAIL, f"{device}: this user may not open it; the daemon's group needs it")
-    elif is_pseudo_terminal(device) and not config.table.test:
-        yield Finding("device", FAIL, f"{device} is a pseudo-terminal; that needs table.test = true")
-    else:
-        yield Finding("device", OK, f"{device} is there and may be opened")
-
-
-def _reach(what: str, address: str) -> Finding:
+def reach(what: str, address: str) -> Finding:
+    """Whether something takes connections at ``tcp://host:port``."""
     try:
         parts = urlsplit(address)
         with socket.create_connection((parts.hostname or "", parts.port or 0), SECONDS):

@@ -15,13 +15,17 @@ import click
 
 from tablectl.cli import (
     alerts,
+    capture,
     dealer,
     delivery,
+    devices,
     emulate,
     game,
     output,
     past,
     pit_boss,
+    replay,
+    scan,
     service,
     signal,
     view,
@@ -47,7 +51,22 @@ def cli(context: click.Context, table: str | None, socket: str | None) -> None:
     context.obj = Target(table, socket)
 
 
-for _module in (service, game, view, alerts, past, dealer, pit_boss, delivery, emulate, signal):
+for _module in (
+    service,
+    game,
+    view,
+    alerts,
+    past,
+    dealer,
+    pit_boss,
+    delivery,
+    devices,
+    emulate,
+    scan,
+    capture,
+    replay,
+    signal,
+):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

@@ -93,7 +93,7 @@ class FakeDaemon:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 daemon.asked.append(self.path)
-                if self.path.startswith("/v1/events"):
+                if self.path.startswith(("/v1/events", "/v1/raw")):
                     self._send(daemon.streams.pop(0) if daemon.streams else None)
                 else:
                     others = {"/v1/state": daemon.state, "/v1/delivery": daemon.delivery}

@@ -22,7 +22,7 @@ from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
     *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
-    "prometheus_client",
+    *("prometheus_client", "serial", "usb", "tablectl.capture"),
 )
 NAMES_HEAVY = f"""
 import sys
@@ -47,6 +47,8 @@ sys.exit(code)
         ["confirm", "--round", "12/34"],
         ["correct", "P1", "8S", "--as", "bo", "--reason", "misread"],
         ["amend", "--help"],
+        ["scan", "--help"],
+        ["devices", "--help"],
     ],
 )
 def test_quick_commands_load_nothing_heavy(daemon: FakeDaemon, run: Path, words: list[str]) -> None:
