@@ -41,6 +41,7 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
         "kept": ["?"] * len(state.loose),
         "reserved": len(state.reserved),
         "rescan": state.rescan and {"what": state.rescan.what, "scanned": len(state.rescan.cards)},
+        "read_twice": state.bounced is not None,
         "counting": state.counting
         and {
             "counted": state.counting.out,

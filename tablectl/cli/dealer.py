@@ -111,6 +111,18 @@ def confirm(given: Given, outcome: str | None) -> int:
     return carry_out(given, Order("confirm", args, words, changes_round=True))
 
 
+@click.command("same-again")
+@dealer_options
+def same_again(given: Given) -> int:
+    """Two equal cards were drawn, and the scanner took them for one read twice: count the second.
+
+    Only just after the scanner said so, and before another card.
+
+    Example:  tablectl same-again --round 12/34
+    """
+    return carry_out(given, Order("same-again", words=["same-again"], changes_round=True))
+
+
 @click.command("rescan")
 @click.argument("what", metavar="[last|hand|POS]", type=WHAT, default="last")
 @dealer_options
@@ -164,6 +176,7 @@ COMMANDS: tuple[click.Command, ...] = (
     turn,
     confirm,
     rescan,
+    same_again,
     hold,
     ack,
 )

@@ -86,6 +86,7 @@ def _would(order: Order, state: State) -> str:
 
 _WOULD = {
     "rescan": "This would take the next scans for {what} again.",
+    "same-again": "This would count a second card of the face that was read twice.",
     "correct": "This would make {position} the {card}, and deal all cards anew by the rule.",
     "insert": "This would put the {card} at {position}, and deal the cards behind it anew by the rule.",
     "move": "This would move {position} to {to}, and deal all cards anew by the rule.",

@@ -196,13 +196,17 @@ class ScanPassed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceNoted(Event):
-    """Something the shoe said that changes no card. ``ends_step``: its labels are no longer believed."""
+    """Something the shoe said that changes no card. ``ends_step``: its labels are no longer believed.
+
+    ``card``: of a ``bounce``, the card that was read twice.
+    """
 
     TYPE = "device.noted"
     PUBLIC = False
     kind: str
     text: str
     ends_step: bool = False
+    card: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

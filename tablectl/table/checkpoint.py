@@ -15,7 +15,7 @@ from tablectl.events import ShoeStarted
 from tablectl.table.state import Phase, State
 
 _BEGUN_ANEW = frozenset(
-    {"rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "before_shoe"}
+    {"rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "bounced", "before_shoe"}
 )
 """Empty between shoes, or set by the shoe's own start."""
 

@@ -12,9 +12,10 @@ from tablectl.clock import SECOND
 from tablectl.rules import draws
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
+from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase
-from tablectl.table.turn import Turn
+from tablectl.table.turn import Refused, Turn
 
 _BURN_LABELS = frozenset({Label.NONE, Label.BURN, Label.BURN_COUNT, Label.OUTSIDE})
 
@@ -219,6 +220,23 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         turn.signal("accept")
         if turn.state.phase is Phase.COMPLETE:
             hand_complete(turn)
+
+
+def same_again(turn: Turn, command: Command) -> None:
+    """The card which was taken for one read twice is another of the same face: it does what a card does."""
+    card = turn.state.bounced
+    if card is None:
+        raise Refused("the scanner told of no card read twice since the last card; an extra card: hold")
+    again = Arrived(Scan(card, Label.NONE, b""), command.at)
+    if turn.state.held:
+        card_kept(turn, again)
+    elif turn.state.phase is Phase.BURNING:
+        card_burned(turn, again)
+    elif turn.state.phase is Phase.DEALING:
+        card_dealt(turn, again)
+    else:
+        card_not_due(turn, again)
+    turn.answer = "counted as a second card"
 
 
 def _in_step(turn: Turn, label: Label, due: Position) -> bool:

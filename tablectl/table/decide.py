@@ -220,7 +220,18 @@ def _so(state: State) -> str:
 HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
     name: cast(Callable[[Turn, Any], None], getattr(module, name))
     for module, names in (
-        (dealing, ("card_handled", "card_kept", "card_not_due", "card_burned", "card_unread", "card_dealt")),
+        (
+            dealing,
+            (
+                "card_handled",
+                "card_kept",
+                "card_not_due",
+                "card_burned",
+                "card_unread",
+                "card_dealt",
+                "same_again",
+            ),
+        ),
         (
             device,
             (

@@ -7,6 +7,7 @@ round or a shoe.
 from __future__ import annotations
 
 from tablectl import events as ev
+from tablectl.cards import Card
 from tablectl.odds import hand_result, outcome
 from tablectl.scanner import (
     Arrived,
@@ -157,11 +158,25 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
     A gap is an alert only: if a card was lost in it, the next label does not follow and holds.
     """
     said = _event(given)
+    if said.kind is DeviceKind.BOUNCE and said.card is not None:
+        _bounced(turn, said.card)
+        return
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
         turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
     if said.kind is DeviceKind.BURN_COUNT:
         _compare_burn_count(turn, said.number)
+
+
+def _bounced(turn: Turn, card: Card) -> None:
+    """One card, by the time between its reads; only who saw them drawn can know that there were two.
+
+    No face in the words: the card may be burned, or lie face down.
+    """
+    text = "a card was read twice and is taken as one"
+    turn.emit(ev.DeviceNoted(kind="bounce", text=text, card=str(card), **turn.where))
+    if turn.state.bounced is not None:
+        turn.say("A card was read twice: taken as one. If two equal cards were drawn: same-again")
 
 
 def _compare_burn_count(turn: Turn, shoe_expects: int | None) -> None:

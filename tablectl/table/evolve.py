@@ -21,7 +21,7 @@ from tablectl.table.state import Hold, Phase, State
 
 def evolve(state: State, event: ev.Event) -> State:
     """The state after ``event``. Raises KeyError for an event class it does not know."""
-    new = _EVOLVE[type(event)](state, event)
+    new = _forget_bounce(state, _EVOLVE[type(event)](state, event))
     row = state.row + 1
     sequence = state.sequence + (1 if event.PUBLIC else 0)
     version = row if _matters(state, new) else state.version
@@ -47,6 +47,14 @@ def _matters(old: State, new: State) -> bool:
         or old.round.banker is not new.round.banker
         or old.round.turned is not new.round.turned
     )
+
+
+def _forget_bounce(old: State, new: State) -> State:
+    """Once another card is taken, or play goes on, nobody asks any more whether the last one came twice."""
+    if new.bounced is None:
+        return new
+    goes_on = old.phase is not new.phase or old.shoe is not new.shoe or old.rescan is not new.rescan
+    return replace(new, bounced=None) if goes_on else new
 
 
 def _same(state: State, _: ev.Event) -> State:
@@ -165,6 +173,8 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
             return replace(state, standby=True)
         case "started":
             return replace(state, swapped=False)
+        case "bounce" if event.card is not None and state.shoe is not None:
+            return replace(state, bounced=Card.parse(event.card))
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:
             cut = Cut(state.shoe.cut.out, True, state.shoe.cut.by_command)
             return replace(state, shoe=replace(state.shoe, cut=cut))

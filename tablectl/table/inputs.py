@@ -64,6 +64,7 @@ class Kind(StrEnum):
     ACK = "ack"
     BURN_DONE = "burn done"
     RESCAN = "rescan"
+    SAME_AGAIN = "same-again"
     RELEASE = "release"
     CORRECT = "correct"
     INSERT = "insert"
@@ -106,7 +107,7 @@ SUPERVISED = frozenset(
 )
 """Commands that only an authenticated pit boss gives, with a reason (:mod:`tablectl.table.reasons`)."""
 
-ROUND_CHANGING = SUPERVISED | {Kind.BETS_CLOSE, Kind.TURN, Kind.CONFIRM, Kind.RESCAN}
+ROUND_CHANGING = SUPERVISED | {Kind.BETS_CLOSE, Kind.TURN, Kind.CONFIRM, Kind.RESCAN, Kind.SAME_AGAIN}
 """Commands that must carry what their sender saw."""
 
 

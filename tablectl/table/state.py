@@ -134,6 +134,8 @@ class State:
     reserved: tuple[Card, ...] = ()
     """Cards in excess of an earlier hand that are the first ones of the next."""
     rescan: Rescan | None = None
+    bounced: Card | None = None
+    """The card that the scanner says it read twice, until another is taken: see ``same-again``."""
     counting: Shoe | None = None
     """The set as far as it has passed the scanner in an inspection: a shoe without a number."""
     dealer: str | None = None

@@ -124,6 +124,12 @@ _BY_KIND: dict[Kind, dict[Phase, Move]] = {
     },
     Kind.CONFIRM: {COMPLETE: Move("confirm", (COMPLETE, *_AFTER_ROUND))},
     Kind.RESCAN: _stay("rescan", NO_MORE_BETS, DEALING, COMPLETE),
+    # A card that was taken for one read twice, and is another of the same face: it does what a card does.
+    Kind.SAME_AGAIN: {
+        BURNING: Move("same_again", (BURNING, IDLE)),
+        **_stay("same_again", IDLE, BETTING, COMPLETE),
+        DEALING: Move("same_again", (DEALING, COMPLETE, *_AFTER_ROUND)),
+    },
     Kind.HOLD: _stay("hold", *_EVERY),
     Kind.ACK: _stay("acknowledge", *_EVERY),
     # --- the pit boss ------------------------------------------------------------------------------------
@@ -181,6 +187,7 @@ UNDER_HOLD: dict[tuple[Phase, Kind], Move] = {
         for phase in _EVERY
         for kind, handler in ((Kind.RELEASE, "release"), (Kind.JOURNAL_BACK, "journal_back"))
     },
+    **{(phase, Kind.SAME_AGAIN): Move("same_again", (phase,)) for phase in _SHOE},
     **{(phase, Kind.HOLD): LAWFUL[phase, Kind.HOLD] for phase in _EVERY},
     **{(phase, Kind.ACK): LAWFUL[phase, Kind.ACK] for phase in _EVERY},
     **{

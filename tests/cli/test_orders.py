@@ -31,6 +31,7 @@ DEALER: list[tuple[str, str, dict[str, str]]] = [
     ("cut-card", "cut-card", {}),
     ("turn", "turn", {}),
     ("rescan", "rescan", {"what": "last"}),
+    ("same-again", "same-again", {}),
     ("rescan LAST", "rescan", {"what": "last"}),
     ("rescan hand", "rescan", {"what": "hand"}),
     ("rescan b3", "rescan", {"what": "B3"}),

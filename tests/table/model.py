@@ -78,6 +78,7 @@ _ALWAYS = frozenset(
         Kind.BETS_CLOSE,
         Kind.TURN,
         Kind.SHOE_END,
+        Kind.SAME_AGAIN,
     }
 )
 """Commands that a hold keeps nobody from, whether or not they are a way out of it."""
@@ -131,7 +132,7 @@ class Watched(Play):
     def give(self, given: Input, now: Instant | None = None) -> Decision:
         before = self.state
         done = super().give(given, now)
-        seen = self._seen(given, accepted=not done.refused)
+        seen = self._seen(given, before, accepted=not done.refused)
         self.true = None
         self._shuffle(done.events)
         self.oracle.step(seen, done.events)
@@ -152,11 +153,13 @@ class Watched(Play):
                 REACHED[f"way {way}"] += 1
         return done
 
-    def _seen(self, given: Input, *, accepted: bool) -> Given:
+    def _seen(self, given: Input, before: State, *, accepted: bool) -> Given:
         seen = Given(kind_of(given).value, given.at.boot, true=self.true, accepted=accepted)
         match given:
             case Arrived(item=Scan(card=card, label=label)):
                 seen.face, seen.label = None if card is None else str(card), label.value
+            case Command(kind=Kind.SAME_AGAIN) if accepted:
+                seen.face = str(before.bounced)
             case Command(args=args):
                 seen.args = dict(args)
         return seen

@@ -41,7 +41,7 @@ class Given:
 
     @property
     def scan(self) -> bool:
-        return self.kind in ("card", "unread card")
+        return self.kind in ("card", "unread card") or (self.kind == "same-again" and self.accepted)
 
     @property
     def action(self) -> str:

@@ -202,6 +202,20 @@ def do_twice(play: Watched, a: int, b: int) -> None:
     play.scan(str(last) if last else "8S")
 
 
+def do_bounce(play: Watched, a: int, b: int) -> None:
+    """The scanner takes two reads for one; sometimes they were two equal cards, and sometimes nobody asks."""
+    shoe = play.state.shoe
+    last = shoe.drawn[-1] if shoe and shoe.drawn else DECK[b % 52]
+    if b % 3:
+        play.device(DeviceKind.BOUNCE, card=last)
+    if a % 3:
+        if b % 5 == 0:
+            do_card(play, a, b)
+        if play.state.bounced is not None:
+            play.true = str(play.state.bounced)
+        play.command(Kind.SAME_AGAIN)
+
+
 def do_missed(play: Watched, a: int, b: int) -> None:
     """A card is drawn past the scanner, then perhaps the next one with it."""
     play.missed.append(play.draw())
@@ -418,6 +432,7 @@ OPS: tuple[Callable[[Watched, int, int], None], ...] = (
     *(do_card,) * 4,
     *(do_misread,) * 2,
     *(do_twice,) * 3,
+    do_bounce,
     do_missed,
     *(do_late,) * 2,
     *(do_labelled,) * 2,

@@ -183,6 +183,13 @@ VARIANTS: dict[tuple[Phase, Kind], list[Callable[[], Play]]] = {
     (Phase.BURNING, Kind.CARD): [burning, last_burn_due],
     (Phase.BURNING, Kind.CUT_SEEN): [burning, cut_told_by_shoe(burning)],
     (Phase.IDLE, Kind.CUT_SEEN): [idle, cut_told_by_shoe(idle), cut_told_by_shoe(lambda: empty_shoe())],
+    (Phase.BURNING, Kind.SAME_AGAIN): [burning, last_burn_due],
+    (Phase.DEALING, Kind.SAME_AGAIN): [
+        lambda: _dealing_one(),
+        lambda: last_card_due(**DEALER),
+        last_card_due,
+        last_hand(last_card_due),
+    ],
     (Phase.NO_MORE_BETS, Kind.CARD): [
         no_more_bets,
         lambda: _early_card_to_come(),
@@ -369,6 +376,8 @@ def ready(phase: Phase, kind: Kind, way: Callable[[], Play], *, held: bool) -> P
         play.give(Trouble(play.now(), "clock", "The clock was set."))
     if kind is Kind.CUT_UNDO and play.state.shoe is not None:
         play.do(Kind.CUT_CARD)
+    if kind is Kind.SAME_AGAIN and play.state.shoe is not None:
+        play.device(DeviceKind.BOUNCE, card=Card.parse("3C"))
     if held:
         if kind is Kind.HOLD and phase not in NO_RESTART_HOLD:
             play.give(Started(play.now(), "1"))
