@@ -40,7 +40,7 @@ def in_mid_hand() -> Iterator[Bench]:
 
 def frozen(table: Bench) -> None:
     """The hand lies there as it lay, on hold for the lost scanner and for nothing else."""
-    state = table.client.state()
+    state = table.wait(lambda s: s["holds"], "it is held")
     assert [hold["code"] for hold in state["holds"]] == ["device-lost"]
     assert state["round"]["cards"] == {"P1": "2C", "B1": "9D"}
 
@@ -182,7 +182,10 @@ def test_devices_a_boot_without_scanner_is_up_says_so_and_picks_it_up() -> None:
             assert runtime.stop()
 
 
-def test_devices_a_boot_without_network_is_up_says_so_and_picks_it_up() -> None:
+def test_devices_a_boot_without_network_is_up_says_so_and_picks_it_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tablectl.delivery.outbox.BACKOFF_CAP", 100 * MS)
     with Rig("bee-tek", overrides=BARE) as table:
         runtime = Runtime(load_config(table.config))
         runtime.start()
@@ -194,6 +197,39 @@ def test_devices_a_boot_without_network_is_up_says_so_and_picks_it_up() -> None:
             assert status == 409 and "game server" in answer["answer"], answer
             table.start_server()
             table.wait(lambda s: s["link"]["good"], "it is picked up", 30)
+            table.play_round(4)
+            table.settle()
+            assert list(table.held()) == ["1/1"]
+        finally:
+            assert runtime.stop()
+
+
+def test_devices_a_boot_without_credential_files_is_up_says_so_and_picks_them_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tablectl.late_credentials.LOOK", 0.02)
+    with Rig("bee-tek", overrides=BARE) as table:
+        folder = table.folder / "credentials"
+        files = {path: path.read_text() for path in folder.iterdir()}
+        for path in files:
+            path.unlink()
+        table.start_server()
+        runtime = Runtime(load_config(table.config))
+        runtime.start()
+        try:
+            state = table.wait(lambda s: s["scanner"]["up"], "it is up")
+            assert state["link"] == {"good": False, "why": "the credential push-hmac is missing"}
+            table.do("open")
+            status, answer = table.command("shoe inspect", supervised=True)
+            assert status == 403 and "credential pit-bosses is missing" in str(answer), answer
+            (folder / "push-hmac").write_text("not a secret")
+            for path, text in files.items():
+                path.write_text(text)
+            table.wait(lambda s: s["link"]["good"], "the signing secret is picked up")
+            time.sleep(0.1)
+            table.do("sign-in", name="Dora", pickup="left")
+            table.do("shoe inspect", supervised=True)
+            table.new_shoe(CARDS)
             table.play_round(4)
             table.settle()
             assert list(table.held()) == ["1/1"]
