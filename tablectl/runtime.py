@@ -37,10 +37,11 @@ from tablectl.late_credentials import come
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper, load_driver
+from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
+from tablectl.scanner_setup import load_scanner
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
 from tablectl.supervision import Supervision
@@ -98,12 +99,7 @@ class Runtime:
 
     def _start(self) -> None:
         config = self.config
-        driver = load_driver(config.scanner.driver)
-        settings = config.scanner.settings
-        try:
-            driver.check(settings)
-        except ValueError as fault:
-            raise ConfigError(f"{config.path}: scanner.{fault}") from None
+        driver, settings = self._driver = load_scanner(config)
         traits = driver.traits(settings)
         if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
             raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
@@ -214,9 +210,7 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
-        scanner = self.config.scanner
-        decode = decode_with(load_driver(scanner.driver), scanner.settings)
-        back = LookingBack(self._open_reader(journal), decode)
+        back = LookingBack(self._open_reader(journal), decode_with(*self._driver))
         commands = Commands(
             self.core,
             gate,

@@ -133,4 +133,5 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    paths=("cards",),
 )

@@ -19,6 +19,9 @@ from tablectl_drivers.card_codes import CardTable, load_cards
 SETTINGS = ("cards", "prefix", "suffix", "aim", "aim_allowed", "idle_end", "stub_drop", "bounce_ms")
 AIM_MODES = ("off", "strip")
 
+AGAIN = "the same code again within the bounce time: one card"
+"""What a bounce is told as; which card it is stands apart, for it may still lie face down."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodeSettings:
@@ -78,9 +81,12 @@ class CodeReader:
         """Forget the last code: the link was opened anew."""
         self._last: tuple[bytes, int] | None = None
 
-    def read(self, line: bytes, raw: bytes, now: int) -> Item:
-        """The item of one whole line, not empty, that ended at ``now``."""
-        code = self._payload(line)
+    def read(self, line: bytes, raw: bytes, now: int, aim: bytes | None = None) -> Item:
+        """The item of one whole line, not empty, that ended at ``now``.
+
+        ``aim`` is the AIM identifier where it comes apart from the line; None: it is within it.
+        """
+        code = self._payload(line, aim)
         if isinstance(code, str):
             return Reject(raw, code)
         card = self._set.cards[code]
@@ -88,10 +94,10 @@ class CodeReader:
             return Reject(raw, "code of no card" if code else "empty code")
         last, self._last = self._last, (code, now)
         if last and last[0] == code and now - last[1] < self._set.bounce:
-            return DeviceEvent(DeviceKind.NOTICE, raw, f"{card} read twice within the bounce time: one card")
+            return DeviceEvent(DeviceKind.BOUNCE, raw, AGAIN, card=card)
         return Scan(card, Label.NONE, raw)
 
-    def _payload(self, line: bytes) -> bytes | str:
+    def _payload(self, line: bytes, aim: bytes | None) -> bytes | str:
         """The code in a line, or the fault in words."""
         prefix, suffix = self._set.prefix, self._set.suffix
         if not line.startswith(prefix):
@@ -102,11 +108,13 @@ class CodeReader:
         line = line[: len(line) - len(suffix)]
         if self._set.aim == "off":
             return line
-        if len(line) < 3 or line[:1] != b"]" or not line[1:3].isalnum():
+        if aim is None:
+            aim, line = line[:3], line[3:]
+        if len(aim) < 3 or aim[:1] != b"]" or not aim[1:3].isalnum():
             return "no AIM identifier"
-        if self._set.aim_allowed and line[1] not in self._set.aim_allowed:
-            return f"symbology {line[1:2].decode()} is not allowed here"
-        return line[3:]
+        if self._set.aim_allowed and aim[1] not in self._set.aim_allowed:
+            return f"symbology {aim[1:2].decode()} is not allowed here"
+        return line
 
     def write(self, code: bytes) -> bytes:
         """The line a scanner set up like this sends for ``code``, without the line end."""

@@ -45,6 +45,11 @@ def check_link(settings: Mapping[str, Any]) -> None:
 
 def check_device(device: str) -> None:
     """Raise :class:`ValueError` if ``device`` is neither an absolute path nor ``tcp://host:port``."""
+    if device.startswith("usb:"):
+        raise ValueError(
+            f"device: {device!r} names a HID scanner, which the drivers hid-pos and hid-keyboard read; this"
+            " driver reads a serial port, /dev/serial/by-id/usb-…, or tcp://host:port"
+        )
     if device.startswith("tcp://"):
         parse_address(device)
     elif not device.startswith("/") or "\0" in device:

@@ -28,7 +28,7 @@ BY_ID = Path("/dev/serial/by-id")
 GONE = (OSError, termios.error, ValueError, TypeError)
 
 _READ_AT_MOST = 4096
-_PTY_SLAVE_MAJORS = range(136, 144)
+PTY_SLAVE_MAJORS = range(136, 144)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _claim(fd: int) -> None:
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
     # The kernel keeps this mark on a pseudo-terminal as long as its master lives, so a daemon that was
     # killed could never open it again; there the lock (which dies with its holder) must do.
-    if os.major(os.fstat(fd).st_rdev) not in _PTY_SLAVE_MAJORS:
+    if os.major(os.fstat(fd).st_rdev) not in PTY_SLAVE_MAJORS:
         fcntl.ioctl(fd, termios.TIOCEXCL)
 
 

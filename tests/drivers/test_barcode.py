@@ -9,7 +9,7 @@ from tablectl_drivers.barcode import DRIVER, LINE_CAP, Encoder
 
 from tablectl.cards import Card
 from tablectl.clock import SECOND
-from tablectl.scanner import DeviceEvent, Item, Label, Reject, Scan, Traits
+from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan, Traits
 from tests.drivers import contract
 from tests.drivers.contract import CARDS
 
@@ -95,18 +95,22 @@ def test_the_stub_is_dropped_also_when_nobody_ticked() -> None:
 
 
 def test_bounce_is_one_card_and_a_notice_but_a_second_card_is_a_second_card() -> None:
-    assert names(decode((0, b"3130\r"), (30, b"3130\r"))) == ["KC", "notice"]
+    assert names(decode((0, b"3130\r"), (30, b"3130\r"))) == ["KC", "bounce"]
     assert names(decode((0, b"3130\r"), (900, b"3130\r"))) == ["KC", "KC"]
+    bounce = decode((0, b"3130\r"), (30, b"3130\r"))[1]
+    assert isinstance(bounce, DeviceEvent)
+    assert (bounce.kind, bounce.card, bounce.raw) == (DeviceKind.BOUNCE, Card.parse("KC"), b"3130\r")
+    assert "KC" not in bounce.text  # it may lie face down
 
 
 # --- bounce ----------------------------------------------------------------------------------------
 
 
 def test_bounce_counts_from_the_last_reading_and_only_for_the_same_code() -> None:
-    assert names(decode(*[(at, b"3130\r") for at in range(0, 1000, 200)])) == ["KC", *["notice"] * 4]
+    assert names(decode(*[(at, b"3130\r") for at in range(0, 1000, 200)])) == ["KC", *["bounce"] * 4]
     assert names(decode((0, b"3130\r"), (300, b"3130\r"))) == ["KC", "KC"]
     assert names(decode((0, b"3130\r1010\r3130\r"))) == ["KC", "AS", "KC"]
-    assert names(decode((0, b"3130\r?\r3130\r"))) == ["KC", "reject", "notice"]
+    assert names(decode((0, b"3130\r?\r3130\r"))) == ["KC", "reject", "bounce"]
 
 
 def test_two_codes_of_one_card_are_two_cards() -> None:
@@ -116,7 +120,7 @@ def test_two_codes_of_one_card_are_two_cards() -> None:
 
 def test_bounce_time_is_a_setting() -> None:
     assert names(decode((0, b"3130\r3130\r"), bounce_ms=0)) == ["KC", "KC"]
-    assert names(decode((0, b"3130\r"), (900, b"3130\r"), bounce_ms=1000)) == ["KC", "notice"]
+    assert names(decode((0, b"3130\r"), (900, b"3130\r"), bounce_ms=1000)) == ["KC", "bounce"]
 
 
 def test_a_reconnect_forgets_half_lines_and_bounce() -> None:
