@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tablectl_drivers import usb_devices
+from tablectl_drivers.emulated.usb_bus import FakeBus
 
 from tests.test_reader import Pty, World
 
@@ -24,3 +26,11 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
 def world() -> World:
     """A driver whose links fail as one wants."""
     return World()
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch) -> FakeBus:
+    """A USB bus that is not there, under the real pyusb; idle time passes fifty times as fast."""
+    made = FakeBus(hurry=50)
+    monkeypatch.setattr(usb_devices, "backend", lambda: made)
+    return made

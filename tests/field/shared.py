@@ -6,12 +6,14 @@ import errno
 import os
 import termios
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import serial
 from tablectl_drivers.links import SerialDefaults, open_link
 
 from tablectl.scanner import Arrival, Arrived, Backoff, Driver, Item, Link, ScannerLost, Traits
+from tests.drivers.contract import CARDS
 from tests.test_reader import MS, Lines, Rig
 
 SOAK = bool(os.environ.get("TABLECTL_SOAK"))
@@ -44,6 +46,15 @@ def lines(opening: Callable[[str, Mapping[str, Any]], Link] = open_port) -> Driv
         open=opening,
         traits=lambda settings: Traits(),
         check=lambda settings: None,
+    )
+
+
+def with_cards(driver: Driver) -> Driver:
+    """``driver`` with the public card table, whatever settings it is given."""
+    return replace(
+        driver,
+        decoder=lambda settings: driver.decoder(CARDS),
+        open=lambda device, settings: driver.open(device, CARDS),
     )
 
 

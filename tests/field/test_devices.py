@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import time
@@ -11,19 +12,24 @@ from pathlib import Path
 
 import pytest
 from pytest_mock import MockerFixture
-from tablectl_drivers import bee_tek, links_serial
+from tablectl_drivers import bee_tek, hid_pos, links_serial, links_usb
+from tablectl_drivers.emulated.usb_bus import LIBUSB_TIME_OUT, FakeBus, FakeDevice, usb_error
 
+from tablectl.cards import DECK
 from tablectl.config import load_config
 from tablectl.lock import TableLocked
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrived, Backoff, LinkFault, Scan, ScannerLost, ScannerRestored
 from tests.descriptors import descriptors, settled_descriptors
+from tests.drivers.contract import CARDS as CODES
 from tests.drivers.test_links import port
 from tests.e2e.harness import BARE, Rig
 from tests.e2e.irregularities import wired
-from tests.field.shared import BEE, GUISES, SOAK, quick
+from tests.field.shared import BEE, GUISES, SOAK, quick, with_cards
 from tests.test_api import CARDS, Bench
 from tests.test_reader import MS, Pty
+
+USB = "usb:0c2e:0b61:S1"
 
 
 @contextlib.contextmanager
@@ -235,3 +241,60 @@ def test_devices_a_boot_without_credential_files_is_up_says_so_and_picks_them_up
             assert list(table.held()) == ["1/1"]
         finally:
             assert runtime.stop()
+
+
+# --- USB: idle for ten minutes; errno 19 in mid-read; the second of two ---
+
+
+def test_devices_ten_minutes_of_usb_idle_time_outs_are_no_reset_and_no_log(bus: FakeBus) -> None:
+    device = bus.plug(FakeDevice(serial="S1"), "1-1.2")
+    rig = quick(with_cards(hid_pos.DRIVER), USB).started()
+    before = len(device.calls)
+    waits = 10 * 60 * 1000 // links_usb.WAIT
+    device.fail("intr_read", *[usb_error(errno.ETIMEDOUT, LIBUSB_TIME_OUT)] * waits)
+    settled = len(rig.log.lines)
+    seen = device.waits
+    until_quiet = time.monotonic() + 5
+    while device._faults["intr_read"] or device.waits == seen:
+        assert time.monotonic() < until_quiet
+        time.sleep(0.005)
+    assert {name for name, *_ in device.calls[before:]} <= {"intr_read"}, "no reset, no new opening"
+    assert rig.log.lines[settled:] == []
+    device.say(hid_pos.Encoder(CODES).card(DECK[0]))
+    assert isinstance(rig.next(), Arrived)
+    assert rig.stop() == []
+
+
+def test_devices_errno_19_in_mid_read_is_found_afresh_at_its_new_address(bus: FakeBus) -> None:
+    device = bus.plug(FakeDevice(serial="S1"), "1-1.2")
+    rig = quick(with_cards(hid_pos.DRIVER), USB).started()
+    encode = hid_pos.Encoder(CODES)
+    device.say(encode.card(DECK[0]))
+    assert isinstance(rig.next(), Arrived)
+    old = device.address
+    device.fail("intr_read", errno.ENODEV)
+    bus.unplug(device)
+    assert isinstance(rig.next(), ScannerLost)
+    bus.plug(device, "1-3")
+    assert device.address != old
+    assert isinstance(rig.next(), ScannerRestored)
+    device.say(encode.card(DECK[1]))
+    card = rig.next()
+    assert isinstance(card, Arrived) and isinstance(card.item, Scan) and card.item.card == DECK[1]
+    assert rig.stop() == []
+
+
+def test_devices_of_two_usb_scanners_the_one_named_is_read(bus: FakeBus) -> None:
+    first = bus.plug(FakeDevice(serial="S0"), "1-1.1")
+    second = bus.plug(FakeDevice(serial="S1"), "1-1.2")
+    rig = quick(with_cards(hid_pos.DRIVER), USB).started()
+    encode = hid_pos.Encoder(CODES)
+    first.say(encode.card(DECK[0]))
+    second.say(encode.card(DECK[1]))
+    card = rig.next()
+    assert isinstance(card, Arrived) and isinstance(card.item, Scan) and card.item.card == DECK[1]
+    bus.unplug(second)
+    assert isinstance(rig.next(), ScannerLost)
+    rig.none_for(0.05)
+    assert first.handles == 0, "the other one is not taken in its place"
+    assert rig.stop() == []
