@@ -1,4 +1,4 @@
-"""USB scanners through libusb: wire facts, section 9, item 12. The real reader over a bus that is not there."""
+"""USB scanners through libusb: wire facts, section 9, item 12. The real reader over an imagined bus."""
 
 from __future__ import annotations
 
