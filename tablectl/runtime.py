@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,11 @@ from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner_setup import load_scanner
+from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
 from tablectl.supervision import Supervision
-from tablectl.table import Around, Phase, Started, State
+from tablectl.table import Around, Phase, Started, State, Trouble
 
 _STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
 """In the order in which data flows, with the seconds each may take: under five in all."""
@@ -140,7 +141,9 @@ class Runtime:
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
+            pinned=config.scanner.identity,
         )
+        self.scanner = ScannerWatch(config.scanner, config.health, self.reader, lambda: self.state, self.log)
         self.supervision = Supervision(
             self.core,
             self.reader,
@@ -149,7 +152,7 @@ class Runtime:
             self.signals,
             self._clock,
             self.crashed,
-            self._link.troubles,
+            self._troubles,
         )
         self.core.put(Started(self._clock(), __version__))  # before all else that may come
         self._add_api(journal, past)
@@ -178,6 +181,11 @@ class Runtime:
         """Why the reader may not use a device: also one that came only after the start."""
         return EMULATED if not self.config.table.test and is_pseudo_terminal(device) else None
 
+    def _troubles(self, at: Instant) -> Iterator[Trouble]:
+        """What the game server's link and the scanner have to tell."""
+        yield from self._link.troubles(at)
+        yield from self.scanner.look(at)
+
     def _open_reader(self, journal: Journal) -> JournalReader:
         reader = journal.reader()
         self._readers.append(reader)
@@ -189,8 +197,7 @@ class Runtime:
             self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
             self.service.add(partial(self._admit, gate))
         self.outside = outside = Outside(
-            self.config.scanner,
-            self.reader,
+            self.scanner,
             self.writer,
             self.signals,
             self._link,
@@ -202,7 +209,7 @@ class Runtime:
             self.config.table.id,
             journal.epoch,
             self.config.table.test,
-            lambda: outside.view(scanner_up=self.state.scanner_up, now=self._clock().boot),
+            lambda: outside.view(self._clock().boot),
             lambda: None if self.delivery is None else self.delivery.status(),
             lambda: outside.last_result,
             self.unhealthy,

@@ -161,7 +161,7 @@ class HidPosDecoder:
         elif not line:
             yield Reject(raw, "empty scan")
         else:
-            yield self._reader.read(line, raw, now, aim if has_aim else None)
+            yield self._reader.read(line, raw, now, aim=aim if has_aim else None)
 
     def _join(self, report: bytes) -> str:
         """Add a report to the scan; what is wrong with it in words, ``""`` if nothing is."""

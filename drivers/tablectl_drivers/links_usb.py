@@ -93,6 +93,8 @@ class UsbLink:
         self.identity: str = self._claimed.identity
         self._number: int = self._claimed.interface.bInterfaceNumber
         self._usb = self._claimed.device
+        # The address is another one each time it is plugged in; lsusb shows it.
+        self.where: str = f"bus {self._usb.bus} address {self._usb.address}"
         self._point = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_IN)
         self._out = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_OUT)
         try:
