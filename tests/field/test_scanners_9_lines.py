@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from tablectl_drivers import angel_eye, bee_tek
+from tablectl_drivers import angel_eye, bee_tek, zebra_ssi
 
 from tablectl.cards import DECK, Card
 from tablectl.scanner import Arrived, DeviceEvent, DeviceKind, Label, Scan
@@ -97,6 +97,20 @@ def by_line() -> Twice:
     return Twice([(0, line)], [(0, line), (0, line)])
 
 
+def by_tag() -> Twice:
+    """Every card has a tag of its own, said again and again while it lies there."""
+    encode = SUBJECTS["rfid"].encoder()
+    first, second = encode(KING), encode(KING)
+    return Twice([(at, first) for at in range(0, 1000, 50)], [(0, first), (50, second)])
+
+
+def by_mark() -> Twice:
+    """A packet that is sent again says so."""
+    packet = SUBJECTS["zebra-ssi"].encoder()(KING)
+    again = zebra_ssi.resent(packet)
+    return Twice([(0, packet), (500, again), (1000, again)], [(0, packet), (900, packet)])
+
+
 def by_gap(name: str) -> Twice:
     """Nothing but the gap tells a card read twice from two."""
     code = SUBJECTS[name].encoder()(KING)
@@ -108,6 +122,9 @@ TWICE: dict[str, Callable[[], Twice]] = {
     "bee-tek": by_line,
     "barcode": lambda: by_gap("barcode"),
     "hid-keyboard": lambda: by_gap("hid-keyboard"),
+    "hid-pos": lambda: by_gap("hid-pos"),
+    "rfid": by_tag,
+    "zebra-ssi": by_mark,
 }
 
 

@@ -1,4 +1,4 @@
-"""The field's faults in our own words, each with the tests named after it, and a test that none is missing."""
+"""The field's faults in our own words, each with its tests. A list, and a test that it is whole.
 
 Three sources: the numbered field problems that every driver must survive (``9.01`` to ``9.14``), and of the
 cases that people reported the lines about bytes and about devices.
