@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import resource
 import socket
@@ -238,6 +239,7 @@ def test_9_14_stopped_in_the_middle_of_a_read_without_a_traceback(pty: Pty) -> N
 
     pouring = threading.Thread(target=pour)
     pouring.start()
+    took_its_number: list[int] = []
     try:
         for _ in range(5):
             rig = quick(bee_tek.DRIVER, str(pty.link), settle=0)
@@ -245,9 +247,13 @@ def test_9_14_stopped_in_the_middle_of_a_read_without_a_traceback(pty: Pty) -> N
             while not isinstance(rig.next(), Arrived):
                 pass
             rig.stop()  # asserts that nothing crashed and the thread has ended
+            took_its_number.append(os.open("/dev/null", os.O_RDONLY))
     finally:
         done.set()
         pouring.join()
+    gc.collect()  # what a finalizer would close
+    for fd in took_its_number:
+        os.close(fd)  # raises if somebody closed a number that was not his any more
     assert descriptors() == before
 
 
