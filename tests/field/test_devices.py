@@ -119,8 +119,7 @@ def test_devices_a_second_controller_on_the_same_port_reads_nothing() -> None:
             second = Runtime(load_config(other.config))
             second.start()
             try:
-                state = other.wait(lambda s: s["scanner"]["why"], "it says why")
-                assert "another reader" in state["scanner"]["why"]
+                other.wait(lambda s: "another reader" in (s["scanner"]["why"] or ""), "it says why")
                 first.open_table(CARDS)
                 first.play_round(4)
                 assert other.client.state()["scanner"]["bytes"] == 0
