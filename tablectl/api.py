@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import socket
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from aiohttp import web
 from tablectl.api_commands import NO_DELIVERY, Commands, error, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
-from tablectl.api_raw import RawRoutes
 from tablectl.clock import Instant, now
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
@@ -68,9 +67,9 @@ class Api:
         commands: Commands,
         reader: JournalReader,
         back: LookingBack,
-        raw: RawRoutes,
         *,
         clock: Callable[[], Instant] = now,
+        more: Sequence[web.RouteDef] = (),
     ) -> None:
         self._path = socket_path
         self._facts = facts
@@ -78,8 +77,8 @@ class Api:
         self._commands = commands
         self._reader = reader
         self._back = back
-        self._raw = raw
         self._clock = clock
+        self._more = more
         self._runner: web.AppRunner | None = None
         self._bound = False
         self._following: list[web.Request] = []
@@ -94,9 +93,9 @@ class Api:
                 web.get("/v1/delivery", self._delivery),
                 web.get("/v1/events", self._events),
                 *PastRoutes(self._published, self._back).routes(),
-                *self._raw.routes(),
                 web.get("/healthz", self._healthz),
                 web.get("/metrics", Metrics(self._view).answer),
+                *self._more,
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)

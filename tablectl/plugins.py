@@ -14,7 +14,7 @@ from tablectl.finder import Finder
 from tablectl.scanner import Driver
 
 if TYPE_CHECKING:
-    from tablectl.signals import Beeper
+    from tablectl.beeper import Beeper
 
 DRIVERS, EMULATORS, BEEPERS = "tablectl.drivers", "tablectl.emulators", "tablectl.beepers"
 FINDERS = "tablectl.finders"

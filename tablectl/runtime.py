@@ -9,6 +9,7 @@ and no signal handlers here (:mod:`tablectl.daemon` installs them): one process 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +24,8 @@ from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
 from tablectl.api_raw import RawRoutes
+from tablectl.api_signal import SignalRoute
+from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
@@ -34,10 +37,10 @@ from tablectl.gate import Gate
 from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.late_credentials import come
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
 from tablectl.raw_tap import RawTap, Source
 from tablectl.reader import Reader
@@ -46,7 +49,6 @@ from tablectl.scanner import Arrival
 from tablectl.scanner_setup import load_scanner
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
-from tablectl.signals import Signals
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 
@@ -111,7 +113,7 @@ class Runtime:
         self._lock.acquire()
         self._journal = journal = Journal.open(config.journal_path, config.table.id)
 
-        self.signals = Signals(self._beeper(), log=self.log)
+        self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
@@ -174,12 +176,8 @@ class Runtime:
             "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
         )
 
-    def _beeper(self) -> Any:
-        beeper = self.config.beeper
-        try:
-            return load_beeper(beeper.driver)(beeper.settings)
-        except ValueError as fault:
-            raise ConfigError(f"{self.config.path}: beeper.{fault}") from None
+    def _say(self, data: bytes) -> bool:
+        return self.reader.say(data)
 
     def _refused(self, device: str) -> str | None:
         """Why the reader may not use a device: also one that came only after the start."""
@@ -197,6 +195,9 @@ class Runtime:
 
     def _add_api(self, journal: Journal, past: Replayed) -> None:
         gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.alarm, past.attempts)
+        if not len(self.config.pit_bosses):
+            self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
+            self.service.add(partial(self._admit, gate))
         self.outside = outside = Outside(
             self.scanner,
             self.writer,
@@ -230,6 +231,7 @@ class Runtime:
             self._clock,
         )
         reader = self._open_reader(journal)
+        signal = SignalRoute(published, self.signals)
         source = Source(
             self.config.table.id,
             driver.name,
@@ -239,29 +241,46 @@ class Runtime:
             self.reader,
         )
         raw = RawRoutes(source, commands, lambda: self.core.shoe, self._clock)
-        api = Api(path, facts, published, commands, reader, back, raw, clock=self._clock)
+        more = (*signal.routes(), *raw.routes())
+        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=more)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:
         server = self.config.server
         if server.url is None:
             return
-        if not self.config.push_secrets:
-            self.log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._set_link(Link(False, "the credential push-hmac is missing"))
+        if self.config.push_secrets:
+            self.delivery = self._sender(self.config.push_secrets, journal.epoch)
+            self.service.add(self.delivery.run)
             return
-        self.delivery = HttpDelivery(
-            server.url,
-            self.config.push_secrets,
-            lambda: JournalReader.open(self.config.journal_path),
-            self.config.table.id,
-            journal.epoch,
+        self.log.warning("nothing is delivered: the credential push-hmac is missing")
+        self._set_link(Link(False, "the credential push-hmac is missing"))
+        self.service.add(partial(self._deliver_later, journal.epoch))
+
+    def _sender(self, secrets: tuple[str, ...], epoch: str) -> HttpDelivery:
+        config = self.config
+        assert config.server.url is not None
+        return HttpDelivery(
+            config.server.url,
+            secrets,
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
             on_alarm=self.supervision.alarm,
-            deadline=server.timeout,
+            deadline=config.server.timeout,
         )
-        self.service.add(self.delivery.run)
+
+    async def _deliver_later(self, epoch: str) -> None:
+        """Delivery, once the secret that was missing at the start has come."""
+        self.delivery = self._sender(await come(lambda: self.config.credentials_now()[0], self.log), epoch)
+        await self.delivery.run()
+
+    async def _admit(self, gate: Gate) -> None:
+        """The pit bosses whose credential was missing, once it has come."""
+        gate.admit(await come(lambda: self.config.credentials_now()[1], self.log))
+        await asyncio.Event().wait()  # a job that ends is taken for a fault
 
     # --- while it runs ---------------------------------------------------------------------------------
 

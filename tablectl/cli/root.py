@@ -27,6 +27,7 @@ from tablectl.cli import (
     replay,
     scan,
     service,
+    signal,
     view,
 )
 from tablectl.cli.arguments import MOST_ARGUMENT, table_options
@@ -64,6 +65,7 @@ for _module in (
     scan,
     capture,
     replay,
+    signal,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

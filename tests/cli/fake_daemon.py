@@ -51,7 +51,7 @@ STATE: dict[str, Any] = {
     "scanner": {
         "driver": "angel-eye", "device": "/dev/ttyUSB0", "up": True, "why": "", "bytes": 1200, "frames": 100,
         "cards": 30, "rejects": 0, "outages": 0, "last_good_age": 1.25, "health": "ok",
-        "identity": "usb:0403:6001:A50285BI FT232R USB UART", "where": "/dev/ttyUSB0",
+        "identity": "usb:0403:6001:A50285BI (FT232R USB UART)", "where": "/dev/ttyUSB0",
     },
     "link": {"good": False, "why": "connection refused"},
     "journal": {"state": "ok", "depth": 0},

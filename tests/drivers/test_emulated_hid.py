@@ -1,10 +1,9 @@
-"""Emulated HID scanners on a pseudo-terminal, through the drivers and the real reader; their examples."""
+"""Emulated HID scanners on a pseudo-terminal, through the drivers and the real reader."""
 
 from __future__ import annotations
 
 import queue
 import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ from tablectl_drivers.emulated.faults import FAULTS
 
 from tablectl.cards import DECK, Card
 from tablectl.emulation import Emulator
-from tablectl.profiles import config_dir
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, Driver, Scan, ScannerRestored
 from tablectl.scanner_setup import resolve_paths
@@ -85,21 +83,6 @@ def test_what_cannot_be_used_is_refused(driver: Driver, emulator: Emulator) -> N
         emulator.make(listen=0, settings=SETTINGS)
     with pytest.raises(ValueError, match="cards: "):
         emulator.make()
-
-
-@BOTH
-def test_the_example_is_a_section_the_driver_accepts(driver: Driver, emulator: Emulator) -> None:
-    path = config_dir() / "scanners" / f"{driver.name}.toml"
-    text = path.read_text()
-    plain = dict(tomllib.loads(text)["scanner"])
-    assert plain.pop("driver") == driver.name
-    assert plain.pop("device").startswith("usb:")
-    driver.check(resolve_paths(driver, plain, config_dir()))
-    # And so are the settings that stand behind a sign, each by itself.
-    for line in text.splitlines():
-        key, equals, _ = line.removeprefix("# ").partition(" = ")
-        if line.startswith("# ") and equals and key.isidentifier() and key not in ("device", "aim_allowed"):
-            driver.check(resolve_paths(driver, {**plain, **tomllib.loads(line[2:])}, Path()))
 
 
 @BOTH
