@@ -30,8 +30,11 @@ from tablectl_drivers.usb_devices import Claimed, parse_name
 QUEUE = 1024
 """Reports that may wait for the reader."""
 
-WAIT = 250
-"""Milliseconds a read waits in vain: so often the thread looks whether it is to end."""
+WAIT = 500
+"""Milliseconds a read waits in vain: so often the thread looks whether it is to end.
+
+Each such end cancels a transfer in the host controller, so it is not shorter than closing can bear.
+"""
 
 STALLS = 3
 """Stalls in a row after which the scanner is lost."""
