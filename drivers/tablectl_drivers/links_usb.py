@@ -164,9 +164,9 @@ class UsbLink:
             return
         self._closing = True
         self._thread.join(_JOIN)
-        ready, self._ready = self._ready, -1
         if self._thread.is_alive():
             return  # a read that does not come back: what it uses is left to it rather than freed under it
+        ready, self._ready = self._ready, -1
         claimed.release()
         with suppress(OSError):
             os.close(ready)
