@@ -39,7 +39,7 @@ Each such end cancels a transfer in the host controller, so it is not shorter th
 STALLS = 3
 """Stalls in a row after which the scanner is lost."""
 
-_WRITE = 1000  # ms
+_WRITE, _BEEP = 1000, 100  # ms
 _JOIN = 5.0  # s
 _SET_REPORT, _SET_IDLE, _SET_PROTOCOL = 0x09, 0x0A, 0x0B
 _OUTPUT, _FEATURE = 2, 3
@@ -92,18 +92,19 @@ class UsbLink:
         self._fault: LinkFault | None = None
         self._closing = False
         self._part = b""
-        self._claimed: Claimed | None = usb_devices.open_device(device, self._pick, where=library)
-        self.identity: str = self._claimed.identity
-        self.where: str = self._claimed.where
-        self._number: int = self._claimed.interface.bInterfaceNumber
-        self._usb = self._claimed.device
-        self._point = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_IN)
-        self._out = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_OUT)
+        claimed = usb_devices.open_device(device, self._pick, where=library)
+        self._claimed: Claimed | None = claimed
+        self.identity: str = claimed.identity
+        self.where: str = claimed.where
+        self._number: int = claimed.interface.bInterfaceNumber
+        self._usb = claimed.device
         try:
+            self._point = usb_devices.endpoint(claimed.interface, usb.util.ENDPOINT_IN)
+            self._out = usb_devices.endpoint(claimed.interface, usb.util.ENDPOINT_OUT)
             self._set_up()
             self._ready = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        except OSError as fault:
-            self._claimed.release()
+        except (OSError, ValueError, NotImplementedError) as fault:
+            claimed.release()
             raise usb_devices.not_opened(device, fault) from fault
         self._thread = threading.Thread(target=self._main, name=f"usb {device}", daemon=True)
         self._thread.start()
@@ -136,23 +137,24 @@ class UsbLink:
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send an output report, its number first, within a second.
+        """Send an output report, its number first: a beep.
 
-        A report that the scanner refuses (it does not know it) is no fault: it reads on.
+        One that the scanner does not know or does not take at once is dropped: it reads on, and the
+        caller, who has cards to hear of, does not wait for it.
         """
         try:
             if self._out is not None:
-                self._usb.write(self._out.bEndpointAddress, data, _WRITE)
+                self._usb.write(self._out.bEndpointAddress, data, _BEEP)
             else:
-                self._set_report(_OUTPUT, data)
-        except (OSError, ValueError) as fault:
-            if not (isinstance(fault, OSError) and fault.errno == errno.EPIPE):
+                self._set_report(_OUTPUT, data, _BEEP)
+        except (OSError, ValueError, NotImplementedError) as fault:
+            if not (usb_devices.timed_out(fault) or getattr(fault, "errno", None) == errno.EPIPE):
                 raise usb_devices.lost(fault) from fault
 
     def feature(self, data: bytes) -> None:
         """Send a feature report, its number first; one that the scanner does not know is no fault."""
         try:
-            self._set_report(_FEATURE, data)
+            self._set_report(_FEATURE, data, _WRITE)
         except OSError as fault:
             if fault.errno != errno.EPIPE:
                 raise usb_devices.lost(fault) from fault
@@ -204,9 +206,9 @@ class UsbLink:
                 if fault.errno != errno.EPIPE:  # a keyboard may know neither
                     raise
 
-    def _set_report(self, kind: int, data: bytes) -> None:
+    def _set_report(self, kind: int, data: bytes, wait: int) -> None:
         value = kind << 8 | data[0]
-        self._usb.ctrl_transfer(_CLASS_OUT, _SET_REPORT, value, self._number, data, _WRITE)
+        self._usb.ctrl_transfer(_CLASS_OUT, _SET_REPORT, value, self._number, data, wait)
 
     # --- the thread -----------------------------------------------------------------------------
 

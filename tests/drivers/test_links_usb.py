@@ -423,9 +423,10 @@ def test_an_output_report_goes_to_the_endpoint_or_else_the_control_pipe(bus: Fak
         bus.unplug(device)
 
 
-def test_a_beep_that_the_scanner_does_not_know_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
-    device.fail("ctrl_transfer", errno.EPIPE)
-    link.write(b"\xfd\x03\x16\x07\x0d")
+def test_a_beep_that_the_scanner_does_not_take_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
+    for fault in (usb_error(errno.EPIPE), usb_error(errno.ETIMEDOUT), usb_error(None, -7)):
+        device.fail("ctrl_transfer", fault)
+        link.write(b"\xfd\x03\x16\x07\x0d")
     device.fail("ctrl_transfer", errno.ENODEV)
     with pytest.raises(LinkFault, match="unplugged"):
         link.write(b"\xfd\x03\x16\x07\x0d")
