@@ -25,7 +25,7 @@ from usb.backend import IBackend
 from tablectl.scanner import Link, LinkFault
 from tablectl_drivers import usb_devices
 from tablectl_drivers.links_serial import PTY_SLAVE_MAJORS, SerialDefaults, SerialLink
-from tablectl_drivers.usb_devices import Claimed, parse_name
+from tablectl_drivers.usb_devices import Claimed
 
 QUEUE = 1024
 """Reports that may wait for the reader."""
@@ -56,12 +56,6 @@ class Hid:
     keyboard: bool = False
 
 
-def check_device(device: str) -> None:
-    """Raise :class:`ValueError` if ``device`` is no USB device's name and no path."""
-    if not device.startswith("/") or "\0" in device:
-        parse_name(device)
-
-
 def open_hid(device: str, hid: Hid) -> Link:
     """Open ``device``: a USB device's name, or on a test table the pseudo-terminal of an emulated scanner.
 
@@ -69,7 +63,7 @@ def open_hid(device: str, hid: Hid) -> Link:
     """
     if not device.startswith("/"):
         return UsbLink(device, hid)
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # said better by the opening
         if os.major(Path(device).stat().st_rdev) not in PTY_SLAVE_MAJORS:
             raise LinkFault(
                 f"{device} is no HID scanner: name it usb:VVVV:PPPP:SERIAL or usb:VVVV:PPPP@BUS-PORT"

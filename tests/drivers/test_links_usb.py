@@ -400,6 +400,8 @@ def test_a_hid_driver_opens_usb_names_and_pseudo_terminals_and_nothing_else(
             open_hid(name, POS)
     with pytest.raises(LinkFault, match="no scanner at"):
         open_hid(str(tmp_path / "absent"), POS)
+    with pytest.raises(LinkFault, match="cannot be opened"):
+        open_hid("/dev/\0", POS)
     for name in ("tcp://192.0.2.1:4001", "usb:0c2e:0b61", "", "\0"):
         with pytest.raises(LinkFault, match="device: "):
             open_hid(name, POS)
