@@ -130,10 +130,40 @@ class HealthConfig(_Section):
     faulty_within: float = Field(60.0, ge=5, le=3600)
 
 
+SEVERAL = "several"
+"""As ``beeper.driver``: there are more than one, each in a table of its own under ``[beeper]``."""
+
+MOST_BEEPERS = 4
+
+
 class BeeperConfig(_WithSettings):
     """``settings``: every other key of the section; the beeper checks them."""
 
     driver: Plain = "null"
+    _each: dict[str, BeeperConfig] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _are_beepers(self) -> Self:
+        if self.driver != SEVERAL:
+            return self
+        if not 1 <= len(self.settings) <= MOST_BEEPERS:
+            raise ValueError(f'driver = "{SEVERAL}" needs 1 to {MOST_BEEPERS} tables such as [beeper.lamp]')
+        for name, given in self.settings.items():
+            if not isinstance(given, dict) or not isinstance(given.get("driver"), str):
+                raise ValueError(
+                    f'{name}: with driver = "{SEVERAL}" this is a table: [beeper.{name}], driver = …'
+                )
+            if given["driver"] == SEVERAL:
+                raise ValueError(f"{name}.driver: several beepers are named one by one under [beeper]")
+            self._each[name] = BeeperConfig.model_validate(given)
+        return self
+
+    @property
+    def each(self) -> dict[str, BeeperConfig]:
+        """Every beeper by its key in the file: ``beeper``, or ``beeper.lamp`` and ``beeper.speaker``."""
+        if self.driver != SEVERAL:
+            return {"beeper": self}
+        return {f"beeper.{name}": one for name, one in self._each.items()}
 
 
 class ServerConfig(_Section):

@@ -82,19 +82,18 @@ class UsbLink:
     kernel are taken off while it is open and given back at the end, also after a fault.
     """
 
-    def __init__(self, device: str, hid: Hid, where: IBackend | None = None) -> None:
+    def __init__(self, device: str, hid: Hid, library: IBackend | None = None) -> None:
         self._hid = hid
         self._lock = threading.Lock()
         self._reports: deque[bytes] = deque()
         self._fault: LinkFault | None = None
         self._closing = False
         self._part = b""
-        self._claimed: Claimed | None = usb_devices.open_device(device, self._pick, where=where)
+        self._claimed: Claimed | None = usb_devices.open_device(device, self._pick, where=library)
         self.identity: str = self._claimed.identity
+        self.where: str = self._claimed.where
         self._number: int = self._claimed.interface.bInterfaceNumber
         self._usb = self._claimed.device
-        # The address is another one each time it is plugged in; lsusb shows it.
-        self.where: str = f"bus {self._usb.bus} address {self._usb.address}"
         self._point = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_IN)
         self._out = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_OUT)
         try:

@@ -136,7 +136,7 @@ def recordings() -> tuple[Made, ...]:
 
 
 def text(made: Made, seed: int = 1) -> str:
-    """The whole file: pieces cut and glued as a serial line does."""
+    """The whole file: pieces cut and glued as a serial line does; USB hands over whole reports."""
     rng = random.Random(seed)
     lines = [
         "tablectl capture 1",
@@ -147,12 +147,13 @@ def text(made: Made, seed: int = 1) -> str:
         *(f"note: {note}" for note in made.notes),
         "",
     ]
+    cut = 0.0 if made.device.startswith("usb:") else 0.4
     now = 0
     for pause, data in made.sent:
         now += pause * 1000 + rng.randrange(-900, 900)
         rest = data
         while rest:
-            size = rng.randrange(1, len(rest) + 1) if rng.random() < 0.4 else len(rest)
+            size = rng.randrange(1, len(rest) + 1) if rng.random() < cut else len(rest)
             lines.append(f"{now // 1_000_000}.{now % 1_000_000:06d} {rest[:size].hex(' ').upper()}")
             rest = rest[size:]
             now += rng.randrange(1000, 6000) if rest else 0

@@ -8,12 +8,14 @@ import pytest
 
 from tablectl.plugins import load_driver
 from tablectl.scanner import Item
-from tests.data_tools import code_recordings
+from tests.data_tools import code_recordings, hid_recordings
 from tests.data_tools.code_recordings import FOLDER, Made
 from tests.drivers import contract
 
+RECORDINGS = (*code_recordings.recordings(), *hid_recordings.recordings())
 
-@pytest.mark.parametrize("made", code_recordings.recordings(), ids=lambda made: made.driver)
+
+@pytest.mark.parametrize("made", RECORDINGS, ids=lambda made: made.driver)
 def test_a_recording_holds_the_cards_it_tells_of(made: Made) -> None:
     text = (FOLDER / f"{made.driver}.capture").read_text(encoding="utf-8")
     assert text == code_recordings.text(made)

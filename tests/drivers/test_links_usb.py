@@ -129,7 +129,7 @@ def test_a_read_is_a_whole_number_of_packets(bus: FakeBus, packet: int) -> None:
 def test_a_report_without_its_zeros_at_the_end_leaves_the_next_one_in_step(sizes: list[int]) -> None:
     bus = FakeBus(hurry=50)
     device = bus.plug(FakeDevice(serial="S1"))
-    link = UsbLink(NAME, POS, where=bus)
+    link = UsbLink(NAME, POS, library=bus)
     try:
         for size in sizes:
             device.say(b"x" * size)
@@ -154,6 +154,17 @@ def test_a_report_cut_by_a_time_out_is_put_together(bus: FakeBus) -> None:
 
     bus.intr_read = cut  # type: ignore[method-assign, assignment]
     assert take(link, 128) == b"a" * 64 + b"b" * 64
+    link.close()
+
+
+def test_a_short_report_of_whole_packets_ends_with_the_pause_behind_it(bus: FakeBus) -> None:
+    device = FakeDevice(serial="S1", interfaces=[FakeInterface(packet=8)])
+    bus.plug(device)
+    link = UsbLink(NAME, POS)
+    device.say(b"a" * 24)
+    assert take(link, 64) == (b"a" * 24).ljust(64, b"\0")
+    device.say(b"b" * 64)
+    assert take(link, 64) == b"b" * 64
     link.close()
 
 
@@ -228,9 +239,13 @@ def test_a_stall_clears_the_halt_once_and_three_are_a_lost_scanner(link: UsbLink
         device.say(b"\x02" + bytes(63))
         assert take(link, 64)
         assert done(device, ["clear_halt", "reset_device"]) == [("clear_halt", 0x81)] * stalls
+    device.fail("intr_read", *[errno.EPIPE, errno.ETIMEDOUT] * 4)  # apart: each time it listened again
+    device.say(b"\x02" + bytes(63))
+    assert take(link, 64)
+    assert len(done(device, ["clear_halt"])) == 2 + 4
     device.fail("intr_read", *[errno.EPIPE] * 3)
     assert lost(link).startswith("scanner lost: ")
-    assert len(done(device, ["clear_halt"])) == 3
+    assert len(done(device, ["clear_halt"])) == 2 + 4 + 1
     assert done(device, ["reset_device"]) == []
 
 
@@ -445,7 +460,7 @@ def at_table(bus: FakeBus) -> Iterator[Callable[[Driver, str], Table]]:
 
 def test_cards_of_a_hid_pos_scanner(at_table: Callable[..., Table], device: FakeDevice) -> None:
     table = at_table(hid_pos.DRIVER)
-    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 (Scanner)"
+    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 Scanner"
     device.say(POS_CARDS.card(ACE))
     assert table.card() == ACE
     device.say(POS_CARDS.card(HEART))
