@@ -214,6 +214,7 @@ class Config(_Section):
 
     _path: Path = PrivateAttr(default=Path())
     _rules: HouseRules | None = PrivateAttr(default=None)
+    _credentials: Path | None = PrivateAttr(default=None)
     _push_secrets: tuple[str, ...] = PrivateAttr(default=())
     _pit_bosses: PitBosses = PrivateAttr(default_factory=PitBosses)
 
@@ -239,6 +240,10 @@ class Config(_Section):
     def pit_bosses(self) -> PitBosses:
         """Who may release, void and end shoes; empty when the credential is not set."""
         return self._pit_bosses
+
+    def credentials_now(self) -> tuple[tuple[str, ...], PitBosses]:
+        """The two credentials as their folder holds them now. Raises :class:`ConfigError`."""
+        return ((), PitBosses()) if self._credentials is None else read_credentials(self._credentials)
 
     @property
     def journal_path(self) -> Path:
@@ -309,8 +314,8 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
         folder = Path(os.environ["CREDENTIALS_DIRECTORY"])
     config._path = path
     config._rules = profile
-    if folder is not None:
-        config._push_secrets, config._pit_bosses = read_credentials(folder)
+    config._credentials = folder
+    config._push_secrets, config._pit_bosses = config.credentials_now()
     return config
 
 

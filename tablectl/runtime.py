@@ -9,6 +9,7 @@ and no signal handlers here (:mod:`tablectl.daemon` installs them): one process 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ from tablectl.gate import Gate
 from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.late_credentials import come
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
@@ -193,6 +195,9 @@ class Runtime:
 
     def _add_api(self, journal: Journal, past: Replayed) -> None:
         gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.alarm, past.attempts)
+        if not len(self.config.pit_bosses):
+            self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
+            self.service.add(partial(self._admit, gate))
         self.outside = outside = Outside(
             self.scanner,
             self.writer,
@@ -244,22 +249,38 @@ class Runtime:
         server = self.config.server
         if server.url is None:
             return
-        if not self.config.push_secrets:
-            self.log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._set_link(Link(False, "the credential push-hmac is missing"))
+        if self.config.push_secrets:
+            self.delivery = self._sender(self.config.push_secrets, journal.epoch)
+            self.service.add(self.delivery.run)
             return
-        self.delivery = HttpDelivery(
-            server.url,
-            self.config.push_secrets,
-            lambda: JournalReader.open(self.config.journal_path),
-            self.config.table.id,
-            journal.epoch,
+        self.log.warning("nothing is delivered: the credential push-hmac is missing")
+        self._set_link(Link(False, "the credential push-hmac is missing"))
+        self.service.add(partial(self._deliver_later, journal.epoch))
+
+    def _sender(self, secrets: tuple[str, ...], epoch: str) -> HttpDelivery:
+        config = self.config
+        assert config.server.url is not None
+        return HttpDelivery(
+            config.server.url,
+            secrets,
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
             on_alarm=self.supervision.alarm,
-            deadline=server.timeout,
+            deadline=config.server.timeout,
         )
-        self.service.add(self.delivery.run)
+
+    async def _deliver_later(self, epoch: str) -> None:
+        """Delivery, once the secret that was missing at the start has come."""
+        self.delivery = self._sender(await come(lambda: self.config.credentials_now()[0], self.log), epoch)
+        await self.delivery.run()
+
+    async def _admit(self, gate: Gate) -> None:
+        """The pit bosses whose credential was missing, once it has come."""
+        gate.admit(await come(lambda: self.config.credentials_now()[1], self.log))
+        await asyncio.Event().wait()  # a job that ends is taken for a fault
 
     # --- while it runs ---------------------------------------------------------------------------------
 
