@@ -35,7 +35,7 @@ class Holders:
 
     @property
     def words(self) -> str:
-        """``tablectl (pid 812)``; empty: nobody that could be seen."""
+        """``minicom (pid 812)``; empty: nobody that could be seen."""
         return ", ".join(f"{name} (pid {pid})" for pid, name in self.processes)
 
 

@@ -157,9 +157,10 @@ def _other(
 ) -> list[str]:
     """Another driver, parity or line speed that makes frames; in words."""
     from tablectl.fitting import fits
+    from tablectl.verdict import is_text
 
     found = [fit.words for fit in fits(tally.pieces, driver, settings)]
-    if found or device.startswith(("tcp://", "usb:")):
+    if found or is_text(b"".join(data for _, data in tally.pieces)) or device.startswith(("tcp://", "usb:")):
         return found
     if heard.config is None:
         return [

@@ -89,7 +89,7 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
             output.complain(
                 f"the daemon of table {config.table.id} is not running: "
                 f"{output.escape(config.scanner.device)} is opened here, under the table's lock; "
-                "the daemon cannot start meanwhile"
+                "the daemon cannot start meanwhile, and cards drawn now are counted by nobody"
             )
             yield Heard(direct.records(config, driver, settings), config)
     except direct.NotOurs as fault:
