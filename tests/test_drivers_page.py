@@ -22,6 +22,7 @@ from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, DeviceEvent, Scan, ScannerRestored
 from tests.drivers import contract, test_contract
 from tests.e2e.harness import BARE
+from tests.recordings import golden_lines, read, single_bytes
 from tests.test_api import Bench
 from tests.test_imports import DRIVERS_MAY_USE, ROOT, under
 
@@ -82,6 +83,8 @@ def test_the_page_has_every_file_of_the_package() -> None:
         "pyproject.toml",
         "T07.toml",
         "test_acme.py",
+        "acme-shoe.capture",
+        "acme-shoe.golden",
     }
 
 
@@ -146,6 +149,12 @@ def test_its_cards_come_through_the_reader_on_a_real_port(package: Path, tmp_pat
     assert reader.stop()
     shoe.close()
     assert arrivals.empty(), "copies are no cards"
+
+
+def test_the_recording_shown_decodes_to_the_golden_file_shown(package: Path) -> None:
+    recording = read(package / "acme-shoe.capture")
+    golden = FILES["acme-shoe.golden"].splitlines()
+    assert golden_lines(recording) == golden_lines(recording, single_bytes(recording.pieces)) == golden
 
 
 def test_the_configuration_shown_passes_check_and_a_slip_in_it_is_named(package: Path) -> None:

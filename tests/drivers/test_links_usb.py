@@ -229,8 +229,13 @@ def test_idle_time_outs_of_ten_minutes_are_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_idle_scanner_wakes_nobody_more_than_four_times_a_second() -> None:
-    assert 200 <= links_usb.WAIT <= 1000
+def test_an_idle_scanner_wakes_its_thread_twice_a_second_and_the_reader_never() -> None:
+    bus = FakeBus()  # in real time
+    device = bus.plug(FakeDevice(serial="S1"))
+    link = UsbLink(NAME, POS, library=bus)
+    assert not ready(link, 0.7)
+    assert device.waits == 1
+    link.close()
 
 
 def test_a_stall_clears_the_halt_once_and_three_are_a_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
@@ -285,6 +290,28 @@ def test_close_during_a_read_is_clean_and_the_driver_is_back(device: FakeDevice,
     assert device.interfaces[0].driver
     assert device.handles == 0
     assert descriptors() == before
+
+
+def test_a_read_that_does_not_come_back_is_left_alone(
+    device: FakeDevice, bus: FakeBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+
+    def hang(*_: Any) -> int:
+        stuck.set()
+        go_on.wait(5)
+        raise usb_error(errno.ENODEV)
+
+    monkeypatch.setattr(bus, "intr_read", hang)
+    monkeypatch.setattr(links_usb, "_JOIN", 0.01)
+    link = UsbLink(NAME, POS)
+    assert stuck.wait(5)
+    link.close()
+    # Nothing is freed under the thread that still uses it.
+    assert device.handles == 1
+    assert device.holders
+    go_on.set()
+    eventually(lambda: usb_threads() == [])
 
 
 @pytest.mark.soak
@@ -373,6 +400,8 @@ def test_a_hid_driver_opens_usb_names_and_pseudo_terminals_and_nothing_else(
             open_hid(name, POS)
     with pytest.raises(LinkFault, match="no scanner at"):
         open_hid(str(tmp_path / "absent"), POS)
+    with pytest.raises(LinkFault, match="cannot be opened"):
+        open_hid("/dev/\0", POS)
     for name in ("tcp://192.0.2.1:4001", "usb:0c2e:0b61", "", "\0"):
         with pytest.raises(LinkFault, match="device: "):
             open_hid(name, POS)
@@ -396,9 +425,10 @@ def test_an_output_report_goes_to_the_endpoint_or_else_the_control_pipe(bus: Fak
         bus.unplug(device)
 
 
-def test_a_beep_that_the_scanner_does_not_know_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
-    device.fail("ctrl_transfer", errno.EPIPE)
-    link.write(b"\xfd\x03\x16\x07\x0d")
+def test_a_beep_that_the_scanner_does_not_take_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
+    for fault in (usb_error(errno.EPIPE), usb_error(errno.ETIMEDOUT), usb_error(None, -7)):
+        device.fail("ctrl_transfer", fault)
+        link.write(b"\xfd\x03\x16\x07\x0d")
     device.fail("ctrl_transfer", errno.ENODEV)
     with pytest.raises(LinkFault, match="unplugged"):
         link.write(b"\xfd\x03\x16\x07\x0d")

@@ -44,7 +44,7 @@ def main() -> int:
         print(
             f"{given.protocol} seed {seed}, {given.hours:g} h, faults 1 in {shift.rare:g}: "
             f"{tally.rounds} rounds, {tally.results} results, {tally.voids} voids, {tally.shoes} shoes, "
-            f"{tally.cards} cards, {shift.reader.bytes} bytes, {spent:.1f} s"
+            f"{tally.cards} cards, {shift.reader.counters.bytes} bytes, {spent:.1f} s"
         )
         if given.times == 1:
             print(f"  holds: {_words(tally.holds)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tablectl.cards import DECK, Card
+from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND
 from tablectl.rules import next_position
 from tablectl.scanner import Arrival
@@ -175,7 +175,7 @@ class Shift:
 
     def lose_patience(self) -> None:
         """Whoever acts now acts on what shows; the line may still be speaking."""
-        if self.line.busy_until > self.clock.now - SECOND:
+        if self.line.busy:
             self.truth.note(DELAY)
 
     @property
@@ -261,6 +261,9 @@ class Shift:
 
     def _deal(self) -> None:
         self.wait(0.6, 1.6)
+        if self.strikes("button"):
+            self.shoe.press_result(self.random.choice((None, *Outcome)))
+            self.wait(0.5)
         state = self.state
         if state.held or state.phase not in (Phase.NO_MORE_BETS, Phase.DEALING) or state.shoe is None:
             return

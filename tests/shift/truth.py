@@ -27,7 +27,7 @@ DELAY = "delay"
 
 _ANY = "LOSES", "DOUBLES", "unreadable", "restart"
 CAUSES: dict[str, tuple[str, ...]] = {
-    "card-early": ("early",),
+    "card-early": ("early", "DOUBLES", DELAY),
     "card-idle": ("idle-card", "overdraw", *_ANY),
     "burn-over": ("idle-card", *_ANY),
     "card-unreadable": ("unreadable",),

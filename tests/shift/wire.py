@@ -7,25 +7,20 @@ reader thread does with a real one: settle, decode, tick, lose, look again; it u
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 
 from tablectl_drivers.emulated.faults import Faults, Plug, Say, Step, Unplug, Wait
-from tablectl_drivers.emulated.port import Port
+from tablectl_drivers.emulated.port import Ask, Port
 
 from tablectl.clock import SECOND, Instant
 from tablectl.reader import SETTLE
-from tablectl.reader_state import Noise, Settling
-from tablectl.scanner import (
-    Arrival,
-    Arrived,
-    Backoff,
-    Decoder,
-    Discarded,
-    Item,
-    Reject,
-    ScannerLost,
-    ScannerRestored,
-)
+from tablectl.reader_intake import Counters, Intake
+from tablectl.reader_state import Settling
+from tablectl.scanner import Arrival, Backoff, Decoder, ScannerLost, ScannerRestored
+from tests.shift.protocols import LATE
 
 BEGAN = Instant(1_000 * SECOND, 1_790_000_000 * SECOND)
 
@@ -67,6 +62,14 @@ class Clock:
         heapq.heappop(self._due)[2]()
 
 
+@dataclass(frozen=True)
+class _Await:
+    """The answer to a try of ``ask`` is awaited."""
+
+    ask: Ask
+    number: int
+
+
 class Line(Port):
     """The port an emulated shoe speaks on. Its writer is the clock."""
 
@@ -74,11 +77,13 @@ class Line(Port):
         super().__init__()
         self._clock = clock
         self._struck = struck
-        self._queue: list[Step] = []
+        self._queue: deque[Step | Ask | _Await] = deque()
+        self._idle = True
+        self._awaited: tuple[_Await, int] | None = None
+        self._spoke = 0
+        self._copies = (0, 0)
+        """From when until when copies of a whole frame come, between which another frame may slip."""
         self.up = True
-        self.busy_until = clock.now
-        self.whole: tuple[int, int] = (0, 0)
-        """From when until when copies of whole frames come, between which another frame may slip."""
         self.heard: Callable[[bytes], None] = lambda data: None
         self.plugged: Callable[[bool], None] = lambda up: None
 
@@ -86,22 +91,71 @@ class Line(Port):
     def device(self) -> str:
         return "virtual"
 
-    def say(self, steps: Iterable[Step]) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether it still has something to say, or had a moment ago."""
+        return not self._idle or self._spoke > self._clock.now - SECOND
+
+    def answer(self, data: bytes) -> None:
+        """The reader sent ``data``."""
+        if self.up:
+            self._hear(data)
+            self._answered()
+
+    def say(self, steps: Iterable[Step | Ask]) -> None:
         said = list(steps)
-        at = max(self._clock.now, self.busy_until)
-        whole = _whole(said)
-        if whole and self.whole[1] > self._clock.now and self._struck("interleave"):
+        begins, length = self._clock.now, _copies(said)
+        if length and self._copies[1] > begins and self._struck("interleave"):
             # The first copy of this event comes before the last ones of the event before it.
-            at = max(self._clock.now, self.whole[0]) + SECOND // 100
-        begins = at
-        for step in said:
-            match step:
+            at = max(begins, self._copies[0]) + SECOND // 100
+            for step in said:
+                if isinstance(step, Say):
+                    self._clock.at(at, partial(self._do, step))
+                elif isinstance(step, Wait):
+                    at += round(step.seconds * SECOND)
+            self._copies = (0, 0)
+            return
+        self._copies = (begins, begins + length) if length and self._idle else (0, 0)
+        self._queue.extend(said)
+        if self._idle:
+            self._idle = False
+            self._clock.at(begins, self._pump)
+
+    def _pump(self) -> None:
+        while self._queue:
+            match self._queue.popleft():
                 case Wait(seconds):
-                    at += round(seconds * SECOND)
-                case _:
-                    self._clock.at(at, lambda step=step: self._do(step))  # type: ignore[misc]
-        self.busy_until = max(self.busy_until, at)
-        self.whole = (begins, at) if whole else (0, 0)
+                    self._clock.at(self._clock.now + round(seconds * SECOND), self._pump)
+                    return
+                case Ask() as ask:
+                    while not ask.answers.empty():
+                        ask.answers.get()
+                    self._try(ask, 0)
+                case _Await() as awaited:
+                    until = self._clock.now + round(awaited.ask.seconds * SECOND)
+                    self._awaited = (awaited, until)
+                    self._clock.at(until, self._answered)
+                    self._clock.at(self._clock.now, self._answered)
+                    return
+                case step:
+                    self._do(step)
+        self._idle = True
+
+    def _try(self, ask: Ask, number: int) -> None:
+        if number < len(ask.tries):
+            self._queue.extendleft([_Await(ask, number), *reversed(ask.tries[number])])
+
+    def _answered(self) -> None:
+        if self._awaited is None:
+            return
+        (awaited, until), ask = self._awaited, self._awaited[0].ask
+        answer = None if ask.answers.empty() else ask.answers.get()
+        if answer is None and self._clock.now < until:
+            return
+        self._awaited = None
+        if not (answer or (answer is None and not ask.on_silence)):
+            self._try(ask, awaited.number + 1)
+        self._clock.at(self._clock.now, self._pump)
 
     def _do(self, step: Step) -> None:
         match step:
@@ -113,6 +167,7 @@ class Line(Port):
                 self.plug_in()
 
     def _write(self, data: bytes) -> None:
+        self._spoke = self._clock.now
         if self.up and data:
             self.heard(data)
 
@@ -127,94 +182,86 @@ class Line(Port):
             self.plugged(False)
 
     def flush(self) -> None:
-        self._clock.run(self.busy_until)
+        while not self._idle:
+            self._clock.run(self._clock.now + SECOND // 10)
 
     def close(self) -> None:
         self._down()
 
 
-def _whole(steps: list[Step]) -> bool:
-    said = {step.data for step in steps if isinstance(step, Say)}
+def _copies(steps: list[Step | Ask]) -> int:
+    """How long (ns) copies of one whole frame take, and nothing else is said; 0: it is not so."""
     waits = [step.seconds for step in steps if isinstance(step, Wait)]
-    return (
-        len(said) == 1 and max(waits, default=0) < 0.1 and not any(isinstance(step, Unplug) for step in steps)
-    )
+    said = {step.data for step in steps if isinstance(step, Say)}
+    plain = all(isinstance(step, Say | Wait) for step in steps)
+    if len(said) != 1 or not plain or max(waits, default=1) > 0.1:
+        return 0
+    return round(sum(waits) * SECOND)
 
 
 class VirtualReader:
-    """What the reader thread does with a port, at the moments at which it would."""
+    """What the reader thread does with a port, when it would do so; its intake is the real one."""
 
     def __init__(
         self, clock: Clock, line: Line, decoder: Decoder, deliver: Callable[[Arrival], None]
     ) -> None:
         self._clock = clock
         self._line = line
-        self._decoder = decoder
         self._deliver = deliver
+        self._intake = Intake(decoder, deliver, None, lambda text, now: None)
         self._backoff = Backoff()
         self._settling: Settling | None = None  # None: no link
         self._waiting = bytearray()  # in the line, while nobody reads it
-        self._noise = Noise()
         self._lost = True
-        self.bytes = 0
-        self.told_noise = 0
         line.heard = self._heard
         line.plugged = self._plugged
         clock.watched.append((self._deadline, self._act))
         self._open()
 
     @property
-    def connected(self) -> bool:
-        """Open and settled."""
-        return self._settling is not None and self._settling.done
+    def counters(self) -> Counters:
+        """Bytes, frames, rejects."""
+        return self._intake.counters
 
     def _open(self) -> None:
         if not self._line.up:
             self._backoff = self._backoff.failed(self._clock.now)
             return
+        self._intake.opened()
         self._settling = Settling(self._clock.now, SETTLE)
         if self._waiting:
             data = bytes(self._waiting)
             self._waiting.clear()
-            self._received(data)
+            self._heard(data)
 
     def _heard(self, data: bytes) -> None:
-        self.bytes += len(data)
         if self._settling is None:
             self._waiting += data
-        else:
-            self._received(data)
+            return
+        self._settling.heard(self._clock.now)
+        self._intake.looked = self._clock.now
+        self._line.answer(self._intake.heard(data, self._clock.instant()))
+        self._settle(True)
 
-    def _received(self, data: bytes) -> None:
+    def _settle(self, bytes_waited: bool) -> None:
         settling = self._settling
-        assert settling is not None
-        settling.heard(self._clock.now)
-        self._hand_over(self._decoder.feed(data, self._clock.now).items, settling.done)
-        if not settling.done and settling.over(self._clock.now, True):
-            self._settled()
-
-    def _hand_over(self, items: tuple[Item, ...], settled: bool) -> None:
-        at = self._clock.instant()
-        for item in items:
-            self._deliver(Arrived(item, at) if settled else Discarded(item, at))
-            if isinstance(item, Reject) and self._noise.too_many(at.boot):
-                self.told_noise += 1
-
-    def _settled(self) -> None:
-        assert self._settling is not None
-        self._settling.done = True
+        if settling is None or self._intake.settled:
+            return
+        if not settling.over(self._clock.now, bytes_waited):
+            return
         self._backoff = self._backoff.succeeded()
-        self._noise = Noise()
         self._lost = False
+        self._intake.ready()
         self._deliver(ScannerRestored("virtual", self._clock.instant()))
 
     def _plugged(self, up: bool) -> None:
-        if up or self._settling is None:
-            if not up:
-                self._waiting.clear()
+        if up:
+            return
+        self._waiting.clear()
+        if self._settling is None:
             return
         self._settling = None
-        self._decoder.reset()
+        self._intake.broken(self._clock.instant())
         self._backoff = self._backoff.failed(self._clock.now)
         if not self._lost:
             self._lost = True
@@ -223,21 +270,18 @@ class VirtualReader:
     def _deadline(self) -> int | None:
         if self._settling is None:
             return self._backoff.retry_at
-        wanted = [self._decoder.next_deadline()]
-        if not self._settling.done:
+        wanted = [self._intake.next_deadline()]
+        if not self._intake.settled:
             wanted.append(self._settling.until)
         return min((w for w in wanted if w is not None), default=None)
 
     def _act(self) -> None:
-        now, settling = self._clock.now, self._settling
-        if settling is None:
+        if self._settling is None:
             self._open()
             return
-        deadline = self._decoder.next_deadline()
-        if deadline is not None and now >= deadline:
-            self._hand_over(self._decoder.tick(now).items, settling.done)
-        if not settling.done and settling.over(now, False):
-            self._settled()
+        self._intake.looked = self._clock.now
+        self._line.answer(self._intake.passed(self._clock.instant()))
+        self._settle(False)
 
 
 class NotedFaults(Faults):
@@ -246,9 +290,18 @@ class NotedFaults(Faults):
     def __init__(self, faults: Iterable[str], seed: int, note: Callable[[str], None]) -> None:
         super().__init__(list(faults), seed)
         self._note = note
+        self._struck: set[str] = set()
 
     def strikes(self, name: str) -> bool:
         struck = super().strikes(name)
         if struck:
+            self._struck.add(name)
             self._note(name)
         return struck
+
+    def on_the_wire(self, frame: bytes, copies: int, gap: float) -> list[Step]:
+        self._struck.clear()
+        steps = super().on_the_wire(frame, copies, gap)
+        if "duplicate" in self._struck and self._struck & {"stall", "freeze"}:
+            self._note(LATE)
+        return steps
