@@ -120,13 +120,14 @@ def test_its_entry_points_load(clean: Clean) -> None:
             "for name in p.names(p.DRIVERS): p.load_driver(name)\n"
             "for name in p.names(p.EMULATORS): p.load_emulator(name)\n"
             "for name in p.names(p.BEEPERS): p.load_beeper(name)\n"
+            "for name in ('serial', 'usb'): p.load_finder(name)\n"
             "print(json.dumps([p.names(g) for g in (p.DRIVERS, p.EMULATORS, p.BEEPERS)]))"
         )
     )
     drivers, emulators, beepers = names
     assert {"angel-eye", "bee-tek", "barcode"} <= set(drivers)
     assert {"angel-eye", "bee-tek"} <= set(emulators)
-    assert {"null", "bell", "sound"} <= set(beepers)
+    assert {"null", "bell", "sound", "pcspkr", "relay", "patlite", "scanner"} <= set(beepers)
 
 
 def test_its_configuration_is_inside(clean: Clean) -> None:
