@@ -19,7 +19,7 @@ from tablectl_drivers.emulated.angel_eye import EmulatedAngelEye
 from tablectl_drivers.emulated.barcode import EmulatedBarcode
 from tablectl_drivers.emulated.bee_tek import EmulatedBeeTek
 from tablectl_drivers.emulated.faults import Faults
-from tablectl_drivers.emulated.hid import EmulatedHid
+from tablectl_drivers.emulated.hid import EmulatedKeyboard, EmulatedPos
 from tablectl_drivers.emulated.port import Port
 from tablectl_drivers.emulated.rfid import EmulatedRfid
 from tablectl_drivers.emulated.wired import WiredShoe
@@ -119,7 +119,7 @@ PROTOCOLS = {
         Protocol(
             "hid-pos",
             hid_pos.DRIVER,
-            lambda port, faults: EmulatedHid(port, faults, hid_pos.Encoder(CARDS).card),
+            lambda port, faults: EmulatedPos(port, faults, CARDS),
             loses=_SILENT | {"drop", "freeze", "stall"},
             doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE | _NO_PARTS,
@@ -128,7 +128,7 @@ PROTOCOLS = {
         Protocol(
             "hid-keyboard",
             hid_keyboard.DRIVER,
-            lambda port, faults: EmulatedHid(port, faults, hid_keyboard.Encoder(CARDS).card),
+            lambda port, faults: EmulatedKeyboard(port, faults, CARDS),
             loses=_SILENT | {"drop", "freeze", "stall"},
             doubles=frozenset({"echo", LATE}),
             without=_NO_SHOE | _NO_PARTS,

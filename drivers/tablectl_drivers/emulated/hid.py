@@ -9,8 +9,9 @@ from tablectl.cards import Card
 from tablectl.emulation import Emulator
 from tablectl_drivers import hid_keyboard, hid_pos
 from tablectl_drivers.emulated.faults import Faults
-from tablectl_drivers.emulated.port import Port, PtyPort
+from tablectl_drivers.emulated.port import Port
 from tablectl_drivers.emulated.scanner import EmulatedScanner, maker
+from tablectl_drivers.emulated.tcp_port import TcpPort
 
 SETTINGS: Mapping[str, Any] = {"cards": "suit-rank", "bounce_ms": 300}
 PACED = ("bounce_ms",)
@@ -22,7 +23,7 @@ class EmulatedHid(EmulatedScanner):
     encoder: type[hid_pos.Encoder | hid_keyboard.Encoder]
 
     def __init__(self, port: Port, faults: Faults, settings: Mapping[str, Any]) -> None:
-        if not isinstance(port, PtyPort):
+        if isinstance(port, TcpPort):
             raise ValueError("a HID scanner has no TCP port; give it a link")
         self._encoder = self.encoder(settings)
         super().__init__(port, faults)
