@@ -36,7 +36,7 @@ def test_everything_that_can_go_wrong_does(name: str) -> None:
     for seed in range(1, 30):
         if left:
             shift = Shift(PROTOCOLS[name], seed, rare=5)
-            shift.play(0.1)
+            shift.play(0.3)
             left -= set(shift.truth.tally.faults)
     assert not left
 
