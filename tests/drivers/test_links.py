@@ -340,9 +340,9 @@ def port(device: str, location: str, number: str | None = None, pid: int | None 
     return SimpleNamespace(device=device, vid=vid, pid=pid, serial_number=number, location=location)
 
 
-@pytest.fixture
-def by_id(tmp_path: Path) -> tuple[str, str]:
-    folder = tmp_path / "by-id"
+@pytest.fixture(params=["by-id", "by-serial"])
+def by_id(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
+    folder = tmp_path / str(request.param)
     folder.mkdir()
     target = tmp_path / "ttyUSB1"
     target.touch()
@@ -372,8 +372,8 @@ def test_adapters_that_can_be_told_apart_are_opened(by_id: tuple[str, str]) -> N
 
 def test_identity_is_the_real_path_and_the_name_by_id(by_id: tuple[str, str], tmp_path: Path) -> None:
     link, target = by_id
-    assert links_serial.identify(target, tmp_path / "by-id") == f"{target} ({Path(link).name})"
-    assert links_serial.identify(link, tmp_path / "by-id") == f"{target} ({Path(link).name})"
+    assert links_serial.identify(target, Path(link).parent) == f"{target} ({Path(link).name})"
+    assert links_serial.identify(link, Path(link).parent) == f"{target} ({Path(link).name})"
     assert links_serial.identify(link, tmp_path / "none") == target
 
 
