@@ -59,7 +59,7 @@ def boot_once(folder: Path) -> None:
         guest.run("systemctl is-system-running --wait", timeout=300)
         guest.save("booted")
     finally:
-        guest.stop()
+        guest.forget()
 
 
 def installed(made: Path, place: Path) -> None:
@@ -72,7 +72,7 @@ def installed(made: Path, place: Path) -> None:
         install(guest)
         guest.save(INSTALLED)
     finally:
-        guest.stop()
+        guest.forget()
 
 
 def main() -> int:

@@ -29,7 +29,7 @@ def guest(folder: Path) -> Iterator[Guest]:
     """A machine with the controller installed and enabled, not started."""
     machine = Guest(folder, INSTALLED)
     yield machine
-    machine.stop()
+    machine.forget()
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ class Guest:
             )
             self.run(f"date -s @{time.time():.0f}")
         except BaseException:
-            self.stop()
+            self.forget()
             raise
 
     def _command(self, folder: Path, disk: Path, snapshot: str | None) -> list[str]:
@@ -152,14 +152,15 @@ class Guest:
 
     # --- what is plugged into it ----------------------------------------------------------------
 
-    def plug_ftdi(self, name: str, *, serial: str | None = None, socket_number: int | None = None) -> Cable:
-        """An FTDI adapter, with the shoe's end of its cable. ``socket_number``: which USB socket."""
+    def plug_ftdi(self, name: str, *, serial: str | None = None, socket: str | None = None) -> Cable:
+        """An FTDI adapter, with the shoe's end of its cable. ``socket``: the USB socket's number."""
         path = self.scratch / f"{name}.sock"
         address = {"type": "unix", "data": {"path": str(path)}}
         backend = {"type": "socket", "data": {"addr": address, "server": True, "wait": False}}
         self.qmp("chardev-add", id=name, backend=backend)
         cable = Cable(path)
-        self._plug(name, driver="usb-serial", chardev=name, serial=serial, port=socket_number)
+        # Plugged in or not is the adapter's matter, whatever its cable leads to.
+        self._plug(name, driver="usb-serial", chardev=name, serial=serial, port=socket, always_plugged="on")
         return cable
 
     def plug_keyboard(self, name: str = "keyboard") -> None:
@@ -167,7 +168,7 @@ class Guest:
         self._plug(name, driver="usb-kbd")
 
     def _plug(self, name: str, driver: str, **options: Any) -> None:
-        given = {key: str(value) for key, value in options.items() if value is not None}
+        given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
         self.qmp("device_add", driver=driver, id=name, bus="xhci.0", **given)
 
     def unplug(self, name: str) -> None:
@@ -218,3 +219,8 @@ class Guest:
             self._agent.close()
         if self._disk is not None:
             self._disk.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Stop it and remove what it left: console, recording."""
+        self.stop()
+        shutil.rmtree(self.scratch, ignore_errors=True)

@@ -48,14 +48,14 @@ def test_the_shoe_is_unplugged_in_mid_frame_and_plugged_in_again(table: Table) -
     table.do("release", boss=True, action="cards-confirmed")
     shoe.draw(Label.P2, "9H")
     table.out(3)
-    shoe.draw(Label.B2, "KD")
+    shoe.draw(Label.B2, "2D")
     table.out(4)
     state = table.wait("the hand is complete", lambda s: s["phase"] != "dealing")
     assert state["round"]["cards"] == {
         "P1": "8S",
         "B1": "5C",
         "P2": "9H",
-        "B2": "KD",
+        "B2": "2D",
     }
     assert len(table.told("scanner.lost")) == 1, "lost once, told once"
     assert len(table.told("scanner.restored")) == 1
@@ -87,8 +87,8 @@ def test_the_shoe_comes_back_as_another_tty_and_is_found(table: Table) -> None:
 
 def test_two_adapters_of_one_name_are_refused_and_work_by_their_sockets(table: Table) -> None:
     guest = table.guest
-    guest.plug_ftdi("one", serial=SERIAL, socket_number=1)
-    second = AngelEye(guest.plug_ftdi("two", serial=SERIAL, socket_number=2))
+    guest.plug_ftdi("one", serial=SERIAL, socket="1")
+    second = AngelEye(guest.plug_ftdi("two", serial=SERIAL, socket="2"))
     guest.until("both are there", lambda: guest.has("/dev/ttyUSB1"))
     guest.run("udevadm settle")
     for name in (BY_ID, f"/dev/tablectl/by-serial/0403:6001:{SERIAL}"):
