@@ -1,7 +1,8 @@
 """``make lab``: what is missing is said, the guest is made, every scenario is played, the transcript is kept.
 
-Arguments go to pytest, for example ``-k pos``. The exit code is 0 only if every scenario there is, or that
-was asked for, has passed; a missing prerequisite is 2, and never a scenario skipped.
+Arguments go to pytest, for example ``-k serial``; ``--shell`` gives a guest to look into instead. The exit
+code is 0 only if every scenario there is, or that was asked for, has passed. A missing prerequisite is 2,
+and no scenario is ever skipped.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from pathlib import Path
 import pytest
 
 from tests.lab import image, needs
+from tests.lab.cable import Cable
 from tests.lab.conftest import INSTALLED
-from tests.lab.guest import Guest
+from tests.lab.guest import Guest, GuestFault
 from tests.lab.install import install
+from tests.lab.qmp import Refused
 
 HERE = Path(__file__).parent
 
@@ -75,6 +78,33 @@ def installed(made: Path, place: Path) -> None:
         guest.forget()
 
 
+def shell(place: Path) -> None:
+    """The guest by hand: what is typed runs in it."""
+    guest = Guest(place, INSTALLED)
+    cables: list[Cable] = []
+    try:
+        while True:
+            line = input("guest# ").strip()
+            try:
+                match line.split():
+                    case []:
+                        pass
+                    case [":shoe"]:
+                        cables.append(guest.plug_ftdi(f"shoe{len(cables)}", serial="A50285BI"))
+                    case [":say", *data] if cables:
+                        cables[-1].send(bytes.fromhex("".join(data)))
+                    case [word, *_] if word.startswith(":"):
+                        guest.qmp.monitor(line[1:])
+                    case _:
+                        print(guest.run(line, timeout=600, check=False).out, end="")
+            except (Refused, GuestFault, ValueError) as fault:
+                print(fault)
+    except (EOFError, KeyboardInterrupt):
+        print()
+    finally:
+        guest.forget()
+
+
 def main() -> int:
     faults = needs.missing(built=image.built())
     if faults:
@@ -97,6 +127,9 @@ def main() -> int:
         begun = time.monotonic()
         installed(image.folder(), place)
         timed("the controller is installed from its wheel", begun)
+        if sys.argv[1:] == ["--shell"]:
+            shell(place)
+            return 0
         os.environ["TABLECTL_LAB_GUEST"] = str(place)
         options = ["-o", "python_files=lab_*.py", "--rootdir", str(image.ROOT), "-p", "no:cacheprovider"]
         options += ["-n", "0", "--timeout", "900", "-q", "--no-header"]
