@@ -62,8 +62,8 @@ def _stanzas(text: str) -> list[tuple[str, str]]:
 
 def missing(built: bool) -> list[str]:
     """What is not there, in words. ``built``: the images lie in the cache, so nothing need be made."""
-    tools = {"qemu-system-x86_64", "qemu-img"} if built else set(TOOLS)
-    packages = [TOOLS[tool] for tool in sorted(tools) if shutil.which(tool) is None and not _sbin(tool)]
+    tools = [tool for tool in TOOLS if not built or tool.startswith("qemu-system")]
+    packages = [TOOLS[tool] for tool in tools if shutil.which(tool) is None and not _sbin(tool)]
     packages += [package for path, package in FILES.items() if not Path(path).exists()]
     faults = []
     if packages:
