@@ -23,6 +23,7 @@ PLACES = {
 }
 
 
+TRIGGERED = " ".join(f"--subsystem-match={name}" for name in ("usb", "usb-serial", "tty", "input"))
 PIP = (sys.executable, "-m", "pip")
 
 
@@ -58,6 +59,7 @@ def install(guest: Guest) -> None:
         "systemd-sysusers && systemd-tmpfiles --create && systemctl restart systemd-modules-load"
         " && udevadm control --reload && systemctl daemon-reload && systemctl enable tablectl.service"
     )
+    guest.run(f"udevadm trigger --action=add {TRIGGERED} && udevadm settle --timeout=60")
     # The first start of a Python program compiles it: not in every scenario anew.
     guest.run("/opt/tablectl/bin/python -m compileall -q /opt/tablectl/lib", timeout=600, check=False)
     guest.run("/opt/tablectl/bin/tablectl --version")
