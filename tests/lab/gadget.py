@@ -85,6 +85,7 @@ class Gadget:
         count = f"obs={self.length} ibs={self.length} iflag=fullblock status=none"
         self.guest.run(f"timeout 60 dd {count} of={self._node}", stdin=reports)
 
-    def told(self, seconds: int = 2) -> bytes:
-        """The output reports that the host has sent it, within so many seconds."""
-        return self.guest.run(f"timeout {seconds} cat {self._node} | xxd -p", check=False).out.encode()
+    def told(self) -> bytes:
+        """The output report that the host has sent it; waits for one."""
+        heard = self.guest.out(f"timeout 60 head -c {self.length} {self._node} | od -An -v -tx1")
+        return bytes.fromhex(heard)

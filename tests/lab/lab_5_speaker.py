@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import wave
 from array import array
 from itertools import pairwise
 from pathlib import Path
 
-from tests.lab.table import Table, config
+from tests.lab.table import SOCKET, AngelEye, Table, config
 
 LOUD = 2000
 """Of 32767; silence is 0."""
@@ -33,14 +32,23 @@ def tones(recording: Path) -> list[int]:
 
 def test_the_beep_at_the_close_of_betting_is_heard(table: Table) -> None:
     guest = table.guest
-    guest.run("modprobe pcspkr")
-    guest.until("the speaker is there", lambda: guest.has("/dev/tablectl/speaker"))
-    table.start(config("angel-eye", "/dev/nowhere", beeper='[beeper]\ndriver = "pcspkr"\n'))
-    said = guest.out(
-        "TABLECTL_SOCKET=/run/tablectl/LAB/tablectl.sock /opt/tablectl/bin/tablectl signal close --json"
-    )
-    print(json.loads(said))
-    guest.run("sleep 2")
+    shoe = AngelEye(guest.plug_ftdi("shoe", serial="A50285BI"))
+    device = "/dev/tablectl/by-serial/0403:6001:A50285BI"
+    table.start(config("angel-eye", device, beeper='[beeper]\ndriver = "pcspkr"\n'))
+    table.up()
+    table.open()
+    shoe.standby()
+    table.bets()
+    table.wait("betting is closed", lambda s: s["phase"] != "betting")
+    guest.run(f"TABLECTL_SOCKET={SOCKET} /opt/tablectl/bin/tablectl signal accept")
+    guest.run("sleep 2")  # the tones themselves
     guest.stop()
-    print(tones(guest.sound))
-    assert tones(guest.sound)
+    heard = tones(guest.sound)
+    print("heard, in Hz:", heard)
+    assert [near(pitch, 880) for pitch in heard[:1]] == [True], "the close of betting"
+    assert [near(pitch, 1760) for pitch in heard[1:]] == [True], "accept"
+
+
+def near(pitch: int, wanted: int) -> bool:
+    """Within 3 %, half a semitone: the emulated timer divides by whole numbers."""
+    return abs(pitch - wanted) < wanted * 0.03
