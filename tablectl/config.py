@@ -115,9 +115,19 @@ class _WithSettings(_Section):
 
 
 class ScannerConfig(_WithSettings):
-    """``settings``: every other key of the section; the driver checks them."""
+    """``identity``: the one device that may be there, None: any. ``settings``: what the driver checks."""
 
     device: Plain
+    identity: Plain | None = None
+
+
+class HealthConfig(_Section):
+    """When a scanner is told to be mute or faulty; spans in seconds."""
+
+    mute_after: float = Field(60.0, ge=1, le=3600)
+    faulty_rejects: int = Field(10, ge=1, le=10_000)
+    faulty_share: float = Field(0.2, gt=0, le=1)
+    faulty_within: float = Field(60.0, ge=5, le=3600)
 
 
 class BeeperConfig(_WithSettings):
@@ -164,6 +174,7 @@ class Config(_Section):
 
     table: TableConfig
     scanner: ScannerConfig
+    health: HealthConfig = HealthConfig()
     server: ServerConfig = ServerConfig()
     beeper: BeeperConfig = BeeperConfig()
     journal: JournalConfig = JournalConfig()

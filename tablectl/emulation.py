@@ -7,9 +7,9 @@ Emulators come by the entry-point group ``tablectl.emulators``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from tablectl.cards import Card, Outcome
 
@@ -81,12 +81,21 @@ class EmulatedShoe(Protocol):
 class Emulator:
     """The entry-point object: makes an emulated shoe of one protocol.
 
-    ``make(link=, listen=, speed=, faults=, seed=)``: ``link`` is the path of a symbolic link to
+    ``make(link=, listen=, speed=, faults=, seed=, settings=)``: ``link`` is the path of a symbolic link to
     the pseudo-terminal (a new one in a temporary folder if None), ``listen`` a TCP port instead;
     ``speed`` divides every pause of the protocol; ``faults`` are ``NAME`` or ``NAME:N`` (every
-    N-th time, on average, by ``seed``).
+    N-th time, on average, by ``seed``); ``settings`` are the ``[scanner]`` keys of the driver that is to
+    read it, with the paths in them resolved (none: the protocol's usual ones, where that is enough).
     """
 
     name: str
     about: str
     make: Callable[..., EmulatedShoe]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The ``[scanner]`` keys a configuration needs to read it, as they would be written there."""
+    paced: tuple[str, ...] = ()
+    """Those of the settings that are times: whoever plays faster divides them by the speed."""
+
+    def settings_at(self, speed: float) -> dict[str, Any]:
+        """The settings for a shoe which is dealt ``speed`` times as fast as by a person."""
+        return {key: value / speed if key in self.paced else value for key, value in self.settings.items()}

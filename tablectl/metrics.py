@@ -17,6 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.registry import Collector
 
 from tablectl import __version__
+from tablectl.health import Condition
 from tablectl.table import HOLDS, Phase
 
 Kind = Literal["info", "gauge", "counter"]
@@ -34,7 +35,13 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_acknowledged_sequence": ("gauge", "The newest event the game server has acknowledged."),
     "tablectl_link_good": ("gauge", "1 while the game server's link is good."),
     "tablectl_scanner_up": ("gauge", "1 while the scanner is connected and ready."),
-    "tablectl_scanner_rejects_total": ("counter", "Scans that could not be read, since the daemon started."),
+    "tablectl_scanner_health": ("gauge", "1 for how the scanner is, 0 for the other conditions."),
+    "tablectl_scanner_last_good_age_seconds": ("gauge", "Time since its last message."),
+    "tablectl_scanner_bytes_total": ("counter", "Bytes the scanner sent, since the daemon started."),
+    "tablectl_scanner_frames_total": ("counter", "Messages made of them, since then."),
+    "tablectl_scanner_cards_total": ("counter", "Cards among the messages, since then."),
+    "tablectl_scanner_rejects_total": ("counter", "Messages that could not be read, since then."),
+    "tablectl_scanner_outages_total": ("counter", "How often the scanner went away, since then."),
     "tablectl_journal_queue": ("gauge", "Rows that wait for the disk."),
     "tablectl_pin_lockouts": ("gauge", "Names that wait after five or more wrong PINs in a row."),
 }
@@ -97,8 +104,14 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
     yield "tablectl_sequence", {}, view["sequence"]
     yield "tablectl_acknowledged_sequence", {}, view["acked"]
     yield "tablectl_link_good", {}, view["link"]["good"]
-    yield "tablectl_scanner_up", {}, view["scanner"]["up"]
-    yield "tablectl_scanner_rejects_total", {}, view["scanner"]["rejects"]
+    scanner = view["scanner"]
+    yield "tablectl_scanner_up", {}, scanner["up"]
+    for condition in Condition:
+        yield "tablectl_scanner_health", {"health": condition.value}, condition.value == scanner["health"]
+    if scanner["last_good_age"] is not None:
+        yield "tablectl_scanner_last_good_age_seconds", {}, scanner["last_good_age"]
+    for name in ("bytes", "frames", "cards", "rejects", "outages"):
+        yield f"tablectl_scanner_{name}_total", {}, scanner[name]
     yield "tablectl_journal_queue", {}, view["journal"]["depth"]
     yield "tablectl_pin_lockouts", {}, view["pins"]["locked_out"]
 

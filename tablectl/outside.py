@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tablectl.clock import SECOND
-from tablectl.config import ScannerConfig
 from tablectl.delivery.link import ServerLink
 from tablectl.gate import Gate
 from tablectl.journal_writer import JournalWriter
-from tablectl.reader import Reader
+from tablectl.scanner_watch import ScannerWatch
 from tablectl.signals import Signals
 
 
@@ -21,8 +19,7 @@ from tablectl.signals import Signals
 class Outside:
     """``acked``: the last event the game server has. ``rounds``: results announced since the start."""
 
-    scanner: ScannerConfig
-    reader: Reader
+    scanner: ScannerWatch
     writer: JournalWriter
     signals: Signals
     link: ServerLink
@@ -36,22 +33,11 @@ class Outside:
         self.last_result = data
         self.rounds += 1
 
-    def view(self, *, scanner_up: bool, now: int) -> dict[str, Any]:
+    def view(self, now: int) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns."""
-        counters = self.reader.counters
-        last = counters.last_good
         why = self.link.why
         return {
-            "scanner": {
-                "driver": self.scanner.driver,
-                "device": self.scanner.device,
-                "up": self.reader.connected and scanner_up,
-                "why": self.reader.reason or "",
-                "bytes": counters.bytes,
-                "frames": counters.frames,
-                "rejects": counters.rejects,
-                "last_good_age": None if last is None else round((now - last) / SECOND, 1),
-            },
+            "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or ""},
             "journal": {"state": self.writer.state, "depth": self.writer.depth, "error": self.writer.error},
             "beeper": {"why": self.signals.trouble or ""},

@@ -12,6 +12,8 @@ from tablectl.clock import SECOND
 
 BAD_LINES = 50
 BAD_WITHIN = 10 * SECOND
+SHOWN = 16
+"""Bytes of a bad line that a notice shows."""
 
 
 class Settling:
@@ -23,7 +25,6 @@ class Settling:
     """
 
     def __init__(self, opened: int, span: int) -> None:
-        self.done = False
         self.until = opened + span
         """When to look again."""
         self._quiet = span // 3
@@ -39,24 +40,58 @@ class Settling:
 
 
 class Noise:
-    """Tells once when a line gives mostly rubbish: :data:`BAD_LINES` within :data:`BAD_WITHIN`.
+    """Tells when a line gives mostly rubbish, and keeps the rubbish out of the journal.
 
-    Armed again after as long a time without a bad line.
+    After :data:`BAD_LINES` bad lines within :data:`BAD_WITHIN` people are told, and further ones are only
+    counted: a notice each :data:`BAD_WITHIN` says how many and shows the last. So until there was none
+    for :data:`BAD_WITHIN`; then the next ones are handed over again.
     """
 
     def __init__(self) -> None:
         self._recent: deque[int] = deque(maxlen=BAD_LINES)
-        self._told = False
+        self._count = 0
+        self._since = 0
+        self._last = b""
+        self.due: int | None = None
+        """When :meth:`passed` is wanted; None while bad lines are handed over one by one."""
 
-    def too_many(self, now: int) -> bool:
-        """Note a bad line at ``now``; whether people must be told."""
-        if self._recent and now - self._recent[-1] > BAD_WITHIN:
-            self._told = False
+    def bad(self, now: int) -> str | None:
+        """A bad line came at ``now`` and was handed over; what people must be told, if it is one too many."""
         self._recent.append(now)
-        if self._told or len(self._recent) < BAD_LINES or now - self._recent[0] > BAD_WITHIN:
+        if len(self._recent) < BAD_LINES or now - self._recent[0] > BAD_WITHIN:
+            return None
+        self._since, self.due = now, now + BAD_WITHIN
+        return f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
+
+    def only_counted(self, now: int, raw: bytes) -> bool:
+        """Whether the bad line that comes at ``now`` is only counted."""
+        if self.due is None:
             return False
-        self._told = True
+        self._recent.append(now)
+        self._count += 1
+        self._last = raw
         return True
+
+    def passed(self, now: int) -> str | None:
+        """Time came this far; what people must be told now."""
+        if self.due is None or now < self.due:
+            return None
+        notice = self.summary(now)
+        if now - self._recent[-1] >= BAD_WITHIN:
+            self.due = None
+            self._recent.clear()
+        else:
+            self.due = now + BAD_WITHIN
+        return notice
+
+    def summary(self, now: int) -> str | None:
+        """How many bad lines were only counted since the last notice; None: none."""
+        if not self._count:
+            return None
+        count, self._count = self._count, 0
+        seconds, self._since = max(1, round((now - self._since) / SECOND)), now
+        shown = self._last[-SHOWN:].hex(" ").upper() or "nothing"
+        return f"{count} more unreadable lines in {seconds} s, the last of them ending in {shown}"
 
 
 @dataclass(slots=True)

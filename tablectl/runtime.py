@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,14 +35,16 @@ from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper, load_driver
+from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
+from tablectl.scanner_setup import load_scanner
+from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
 from tablectl.signals import Signals
 from tablectl.supervision import Supervision
-from tablectl.table import Around, Phase, Started, State
+from tablectl.table import Around, Phase, Started, State, Trouble
 
 _STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
 """In the order in which data flows, with the seconds each may take: under five in all."""
@@ -96,12 +98,7 @@ class Runtime:
 
     def _start(self) -> None:
         config = self.config
-        driver = load_driver(config.scanner.driver)
-        settings = config.scanner.settings
-        try:
-            driver.check(settings)
-        except ValueError as fault:
-            raise ConfigError(f"{config.path}: scanner.{fault}") from None
+        driver, settings = self._driver = load_scanner(config)
         traits = driver.traits(settings)
         if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
             raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
@@ -142,7 +139,9 @@ class Runtime:
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
+            pinned=config.scanner.identity,
         )
+        self.scanner = ScannerWatch(config.scanner, config.health, self.reader, lambda: self.state, self.log)
         self.supervision = Supervision(
             self.core,
             self.reader,
@@ -151,7 +150,7 @@ class Runtime:
             self.signals,
             self._clock,
             self.crashed,
-            self._link.troubles,
+            self._troubles,
         )
         self.core.put(Started(self._clock(), __version__))  # before all else that may come
         self._add_api(journal, past)
@@ -180,6 +179,11 @@ class Runtime:
         """Why the reader may not use a device: also one that came only after the start."""
         return EMULATED if not self.config.table.test and is_pseudo_terminal(device) else None
 
+    def _troubles(self, at: Instant) -> Iterator[Trouble]:
+        """What the game server's link and the scanner have to tell."""
+        yield from self._link.troubles(at)
+        yield from self.scanner.look(at)
+
     def _open_reader(self, journal: Journal) -> JournalReader:
         reader = journal.reader()
         self._readers.append(reader)
@@ -188,8 +192,7 @@ class Runtime:
     def _add_api(self, journal: Journal, past: Replayed) -> None:
         gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.alarm, past.attempts)
         self.outside = outside = Outside(
-            self.config.scanner,
-            self.reader,
+            self.scanner,
             self.writer,
             self.signals,
             self._link,
@@ -201,7 +204,7 @@ class Runtime:
             self.config.table.id,
             journal.epoch,
             self.config.table.test,
-            lambda: outside.view(scanner_up=self.state.scanner_up, now=self._clock().boot),
+            lambda: outside.view(self._clock().boot),
             lambda: None if self.delivery is None else self.delivery.status(),
             lambda: outside.last_result,
             self.unhealthy,
@@ -209,9 +212,7 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
-        scanner = self.config.scanner
-        decode = decode_with(load_driver(scanner.driver), scanner.settings)
-        back = LookingBack(self._open_reader(journal), decode)
+        back = LookingBack(self._open_reader(journal), decode_with(*self._driver))
         commands = Commands(
             self.core,
             gate,

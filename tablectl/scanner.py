@@ -146,11 +146,21 @@ class LinkFault(Exception):
     """The link could not be opened, or is lost. The text is for people and says the way out."""
 
 
+class LinkRefused(LinkFault):
+    """The device is there and may not be opened: rights, another reader, or another device than the pinned.
+
+    Just after a plug it often passes by itself (udev and ModemManager are not done), so people are told
+    only when it lasts.
+    """
+
+
 class Link(Protocol):
     """An open byte stream to a device. Owned by one thread; only that thread calls it."""
 
     identity: str
-    """What was opened, stable over replugging where the system offers it."""
+    """Which device was opened: the same after replugging and renumbering, another for another device."""
+    where: str
+    """Where it hangs now (``/dev/ttyUSB1``), for people."""
 
     def fileno(self) -> int:
         """A descriptor to wait on."""
@@ -237,10 +247,14 @@ class ScannerLost:
 
 @dataclass(frozen=True, slots=True)
 class ScannerRestored:
-    """The device is there (again) and its line is settled. ``identity`` is what was opened."""
+    """The device is there (again) and its line is settled. ``identity``, ``where``: as of :class:`Link`.
+
+    A device that hangs nowhere is not remembered.
+    """
 
     identity: str
     at: Instant
+    where: str = ""
 
 
 Arrival = Arrived | Discarded | ScannerLost | ScannerRestored

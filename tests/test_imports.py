@@ -19,8 +19,8 @@ EDGES = frozenset(
 """What no pure module imports. ``tablectl.clock`` is where time is made; only its types are used."""
 
 PURE = (
-    "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "delivery.outbox",
-    "delivery.answers",
+    "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
+    "delivery.outbox", "delivery.answers",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events")

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tablectl.clock import SECOND
 from tablectl.config import load_config
+from tablectl.health import Condition
 from tablectl.metrics import METRICS, Metrics
 from tablectl.runtime import Runtime
 from tablectl.table import HOLDS, Phase
@@ -25,12 +26,18 @@ from tests.test_api import CARDS, Bench, stream
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text()
 
 
+SCANNER = {
+    "up": True, "health": "ok", "bytes": 90, "frames": 8, "cards": 7, "rejects": 2, "outages": 1,
+    "last_good_age": 4.5,
+}  # fmt: skip
+
+
 def view(**changes: Any) -> dict[str, Any]:
     """What the state shows of a table, as far as the metrics look at it."""
     return {
         "table": "T07", "epoch": "4f2a91", "test": False, "phase": "idle", "holds": [], "alerts": [],
         "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340, "link": {"good": True},
-        "scanner": {"up": True, "rejects": 2}, "journal": {"depth": 1}, "pins": {"locked_out": 0}, **changes,
+        "scanner": SCANNER, "journal": {"depth": 1}, "pins": {"locked_out": 0}, **changes,
     }  # fmt: skip
 
 
@@ -79,9 +86,20 @@ def test_values_are_those_of_the_state() -> None:
     for name, value in (
         ("held", 0), ("alerts", 0), ("shoe_cards_left", 200), ("rounds_total", 3), ("sequence", 345),
         ("acknowledged_sequence", 340), ("link_good", 1), ("scanner_up", 1), ("scanner_rejects_total", 2),
+        ("scanner_bytes_total", 90), ("scanner_frames_total", 8), ("scanner_cards_total", 7),
+        ("scanner_outages_total", 1), ("scanner_last_good_age_seconds", 4.5),
         ("journal_queue", 1), ("pin_lockouts", 0),
     ):  # fmt: skip
         assert told[f"tablectl_{name}"] == alone(value), name
+
+
+@pytest.mark.parametrize("condition", Condition)
+def test_just_one_condition_of_the_scanner_is_the_present_one(condition: Condition) -> None:
+    told = of(scanner={**SCANNER, "health": condition.value, "last_good_age": None})
+    series = told["tablectl_scanner_health"]
+    assert len(series) == len(Condition)
+    assert [labels for labels, value in series.items() if value] == [(("health", condition.value),)]
+    assert "tablectl_scanner_last_good_age_seconds" not in told, "nothing came yet"
 
 
 @pytest.mark.parametrize("phase", [phase.value for phase in Phase])

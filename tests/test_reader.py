@@ -6,6 +6,8 @@ import errno
 import os
 import queue
 import resource
+import subprocess
+import sys
 import termios
 import threading
 import time
@@ -28,6 +30,7 @@ from tablectl import clock
 from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
 from tablectl.reader import Reader
+from tablectl.reader_intake import Intake
 from tablectl.reader_state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling
 from tablectl.scanner import (
     Arrival,
@@ -41,6 +44,7 @@ from tablectl.scanner import (
     Label,
     Link,
     LinkFault,
+    LinkRefused,
     Reject,
     Scan,
     ScannerLost,
@@ -142,6 +146,7 @@ class PipeLink:
     """A link on a pipe, with the faults one wants."""
 
     identity = "pipe"
+    where = "/dev/pipe0"
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -435,6 +440,54 @@ def test_lost_again_before_it_settled_is_the_same_outage(world: World) -> None:
     assert rig.stop() == []
 
 
+def test_a_port_that_is_refused_for_a_while_after_a_plug_is_no_second_outage(rig: Rig, world: World) -> None:
+    """udev has not set its rights, then ModemManager looks at it: it passes."""
+    rig.started()
+    busy = [LinkRefused(f"no permission, try {n}") for n in range(4)]
+    world.open_faults = [LinkFault("no scanner at x"), *busy]
+    world.read_fault = LinkFault("scanner lost: unplugged")
+    world.say(b"x")
+    assert isinstance(rig.next(), ScannerLost)
+    until(lambda: rig.reader.refused_since is not None)
+    assert rig.reader.where == "" and rig.reader.identity == "pipe"
+    since = rig.reader.refused_since
+    until(lambda: len(world.open_faults) <= 1)
+    assert rig.reader.refused_since == since
+    assert isinstance(rig.next(), ScannerRestored)
+    assert rig.reader.refused_since is None and rig.reader.where == "/dev/pipe0"
+    assert world.log == ["open", "close", *["open"] * 6], "closed before it is looked for"
+    assert rig.reader.counters.outages == 1
+    assert [text for text, _ in rig.log.lines] == [
+        "scanner ready",
+        "scanner lost",
+        "scanner still away",
+        "scanner ready",
+    ]
+    assert rig.stop() == []
+
+
+@pytest.mark.parametrize(
+    ("pin", "good"), [("pipe", True), ("pip", False), ("usb:0403:6001:A1", False), ("pipe x", False)]
+)
+def test_another_scanner_than_the_pinned_one_is_refused_and_told(pin: str, good: bool, world: World) -> None:
+    rig = Rig(world.driver, "the-scanner", pinned=pin)
+    rig.reader.start()
+    first = rig.next()
+    if good:
+        assert isinstance(first, ScannerRestored)
+    else:
+        assert isinstance(first, ScannerLost)
+        assert "another scanner: pipe, at /dev/pipe0" in first.reason and pin in first.reason
+        assert world.log[:2] == ["open", "close"]
+        assert rig.reader.refused_since is not None
+    rig.stop()
+
+
+def test_a_pin_may_leave_out_the_product_text(world: World, mocker: MockerFixture) -> None:
+    mocker.patch.object(PipeLink, "identity", "usb:0403:6001:A1 FT232R USB UART")
+    Rig(world.driver, "x", pinned="usb:0403:6001:A1").started().stop()
+
+
 def test_a_reply_that_cannot_be_sent_is_a_lost_scanner(rig: Rig, world: World) -> None:
     rig.started()
     world.write_fault = LinkFault("scanner lost: write")
@@ -522,7 +575,7 @@ def test_unplugged_for_real_and_plugged_in_elsewhere(pty: Pty) -> None:
     assert os.path.realpath(pty.link) != first
     restored = rig.next(6)
     assert isinstance(restored, ScannerRestored)
-    assert restored.identity == os.path.realpath(pty.link)
+    assert (restored.identity, restored.where) == (str(pty.link), os.path.realpath(pty.link))
     assert rig.stop() == []
     for fd in taken:
         os.close(fd)
@@ -567,6 +620,27 @@ def test_descriptors_stay_flat_over_many_readers(pty: Pty) -> None:
         rig = Rig(bee_tek.DRIVER, str(pty.link), settle=0).started()
         rig.stop()
     assert descriptors() == before
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600 if "TABLECTL_SOAK" in os.environ else 60)
+def test_opened_unplugged_and_closed_many_times_descriptors_and_memory_stay_flat() -> None:
+    """In a process of its own, whose memory nothing else uses; the soak prints its figures (``-s``)."""
+    count = 1000 if "TABLECTL_SOAK" in os.environ else 40
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.data_tools.cycles", str(count)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    print(done.stdout)
+    told = [[int(word) for word in line.split() if word.isdigit()] for line in done.stdout.splitlines()]
+    first, last = told[1], told[-1]  # the very first cycle fills what is made once
+    assert last[0] == count and len(told) == 11
+    assert last[1:3] == first[1:3], "descriptors and threads"
+    assert last[3] - first[3] < 512, "kB"
 
 
 # --- what waited in the line is never played --------------------------------------------------------
@@ -656,14 +730,45 @@ def test_bytes_said_before_anybody_listened_are_never_played(tmp_path: Path) -> 
 # --- noise, logs, crashes ---------------------------------------------------------------------------
 
 
-def test_fifty_bad_lines_give_one_notice(rig: Rig, world: World) -> None:
+def test_noise_is_written_down_in_few_rows_and_no_good_card_is_lost_in_it(world: World) -> None:
+    """An hour of it, with a good card in each second."""
+    fast = FastWait()
+    now = fast.boot
+    arrivals: list[Arrival] = []
+    intake = Intake(world.decoder, arrivals.append, None, lambda text, now: None)
+    intake.ready()
+    for _ in range(3600):
+        now += SECOND
+        intake.looked = now
+        intake.heard(b"bad\n" * 20 + b"8S\n", Instant(now, now))
+        intake.passed(Instant(now, now))
+    items = [one.item for one in arrivals if isinstance(one, Arrived)]
+    assert sum(isinstance(item, Scan) for item in items) == 3600
+    assert sum(isinstance(item, Reject) for item in items) == BAD_LINES
+    notices = [item.text for item in items if isinstance(item, DeviceEvent)]
+    assert len(notices) <= 1 + 360
+    assert "check baud rate and cable" in notices[0]
+    assert all("200 more unreadable lines in 10 s" in text for text in notices[2:])
+    assert "62 61 64" in notices[1]
+    assert intake.counters.rejects == 20 * 3600
+
+
+def test_fifty_bad_lines_give_one_notice_and_the_rest_when_the_line_is_lost(rig: Rig, world: World) -> None:
     rig.started()
-    world.say(b"bad\n" * 120)
-    items = [rig.next() for _ in range(121)]
+    world.say(b"bad\n" * 120 + b"8S\n")
+    items = [rig.next() for _ in range(52)]
     notices = [one.item for one in items if isinstance(one, Arrived) and isinstance(one.item, DeviceEvent)]
     assert [(one.kind, "check baud rate and cable" in one.text) for one in notices] == [
         (DeviceKind.NOTICE, True)
     ]
+    assert isinstance(items[-1], Arrived) and isinstance(items[-1].item, Scan)
+    world.read_fault = LinkFault("scanner lost: x")
+    world.say(b"x")
+    rest = rig.next()
+    assert isinstance(rest, Arrived) and isinstance(rest.item, DeviceEvent)
+    assert rest.item.text.startswith("70 more unreadable lines")
+    assert isinstance(rig.next(), ScannerLost)
+    assert isinstance(rig.next(), ScannerRestored)
     assert rig.stop() == []
 
 
@@ -808,18 +913,51 @@ def test_no_settling_at_all() -> None:
     assert Settling(5, 0).over(5, bytes_waited=False)
 
 
+def heard_bad(noise: Noise, now: int) -> str | None:
+    """One bad line, as the intake asks: the notice after it, if it was handed over and one too many."""
+    return None if noise.only_counted(now, b"rubbish") else noise.bad(now)
+
+
 def test_forty_nine_bad_lines_or_fifty_slow_ones_are_no_noise() -> None:
     few = Noise()
-    assert not any(few.too_many(i) for i in range(BAD_LINES - 1))
+    assert not any(heard_bad(few, i) for i in range(BAD_LINES - 1))
     slow = Noise()
-    assert not any(slow.too_many(i * (BAD_WITHIN // 48)) for i in range(500))
+    assert not any(heard_bad(slow, i * (BAD_WITHIN // 48)) for i in range(500))
+    assert few.due is slow.due is None
 
 
 def test_noise_is_told_again_only_after_a_pause() -> None:
     noise = Noise()
-    assert [i for i in range(300) if noise.too_many(i)] == [BAD_LINES - 1]
+    assert [i for i in range(300) if heard_bad(noise, i)] == [BAD_LINES - 1]
     later = 300 + BAD_WITHIN + 1
-    assert [i for i in range(300) if noise.too_many(later + i)] == [BAD_LINES - 1]
+    told = noise.passed(later)
+    assert told == "250 more unreadable lines in 10 s, the last of them ending in 72 75 62 62 69 73 68"
+    assert noise.due is None
+    assert [i for i in range(300) if heard_bad(noise, later + i)] == [BAD_LINES - 1]
+
+
+@given(st.lists(st.integers(0, 2 * SECOND), max_size=300), st.integers(0, 10**18))
+def test_every_bad_line_is_handed_over_or_counted_and_a_long_noise_is_short(
+    gaps: list[int], start: int
+) -> None:
+    noise, now, handed, counted, notices = Noise(), start, 0, 0, []
+    for gap in gaps * 3:
+        now += gap
+        while noise.due is not None and noise.due <= now:
+            notices.append(noise.passed(noise.due))
+        before = noise.due
+        if noise.only_counted(now, b""):
+            counted += 1
+        else:
+            assert before is None
+            handed += 1
+            noise.bad(now)
+    notices.append(noise.summary(now))
+    told = sum(int(notice.split()[0]) for notice in notices if notice is not None)
+    assert handed + counted == 3 * len(gaps)
+    assert told == counted
+    # With no pause of ten seconds in it, it stays one stretch: at most one notice each ten seconds.
+    assert len(notices) <= 2 + (now - start) // BAD_WITHIN
 
 
 @given(st.lists(st.integers(0, 3 * SECOND), max_size=2000), st.integers(0, 10**18))

@@ -276,4 +276,6 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    speeds=(4800, 9600),
+    usb_ids=links.ADAPTERS,
 )

@@ -6,12 +6,13 @@ scanners end them with CR LF, some with CR CR: split on either, empty lines are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tablectl.cards import Card
 from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import links, options
+from tablectl_drivers.barcode_talk import HostAck, beep
 from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
 
 LINE_CAP = 256
@@ -23,12 +24,13 @@ _LINE_ENDS = b"\r\n"
 class BarcodeDecoder:
     """Bytes of a line scanner to items; see :class:`tablectl.scanner.Decoder`.
 
-    Any noise is over at the next CR or LF.
+    Any noise is over at the next CR or LF. ``host_ack``: the scanner waits for an answer to each line.
     """
 
-    def __init__(self, settings: CodeSettings) -> None:
+    def __init__(self, settings: CodeSettings, host_ack: bool = False) -> None:
         self._set = settings
         self._reader = CodeReader(settings)
+        self._ack = HostAck() if host_ack else None
         self._buffer = bytearray()
         self._overlong = False
         self._last_byte = 0
@@ -42,30 +44,35 @@ class BarcodeDecoder:
         self._buffer.clear()
         self._overlong = False
         self._reader.reset()
+        if self._ack is not None:
+            self._ack.reset()
 
     def feed(self, data: bytes, now: int) -> Decoded:
-        items = list(self.tick(now).items)
+        late = self.tick(now)
+        items, replies = list(late.items), late.replies
         for byte in data:
             if byte not in _LINE_ENDS:
                 self._buffer.append(byte)
                 if len(self._buffer) == LINE_CAP:
                     items.append(Reject(self._take(), "line too long"))
                     self._overlong = True
-            else:
-                items.extend(self._line(bytes((byte,)), now))
+            elif self._buffer or self._overlong:
+                ended = self._line(bytes((byte,)), now)
+                items += ended.items
+                replies += ended.replies
         if data:
             self._last_byte = now
-        return Decoded(tuple(items))
+        return Decoded(tuple(items), replies)
 
     def tick(self, now: int) -> Decoded:
         deadline = self.next_deadline()
         if deadline is None or now < deadline:
             return Decoded(())
+        # The pause is when the line ended, however late the tick is.
         if self._overlong or self._set.idle_end is not None:
-            # The pause is when the line ended, however late the tick is.
-            return Decoded(tuple(self._line(b"", deadline)))
+            return self._line(b"", deadline)
         text = "a line without an end was dropped"
-        return Decoded((DeviceEvent(DeviceKind.NOTICE, self._take(), text),))
+        return self._answered(DeviceEvent(DeviceKind.NOTICE, self._take(), text), deadline)
 
     def next_deadline(self) -> int | None:
         if not self._buffer and not self._overlong:
@@ -73,14 +80,18 @@ class BarcodeDecoder:
         idle_end = self._set.idle_end
         return self._last_byte + (self._set.stub_drop if idle_end is None else idle_end)
 
-    def _line(self, end: bytes, now: int) -> Iterator[Item]:
+    def _line(self, end: bytes, now: int) -> Decoded:
         line = self._take()
         overlong, self._overlong = self._overlong, False
-        if overlong and line:
+        if overlong:
             # Its head is a reject already; the tail must not pass for a code.
-            yield Reject(line + end, "end of a line too long")
-        elif line:
-            yield self._reader.read(line, line + end, now)
+            return self._answered(Reject(line + end, "end of a line too long") if line else None, now)
+        again = "" if self._ack is None else self._ack.again(now)
+        return self._answered(self._reader.read(line, line + end, now, again=again), now)
+
+    def _answered(self, item: Item | None, now: int) -> Decoded:
+        replies = b"" if self._ack is None else self._ack.answer(item, now)
+        return Decoded(() if item is None else (item,), replies)
 
     def _take(self) -> bytes:
         line = bytes(self._buffer)
@@ -109,7 +120,7 @@ class Encoder:
 
 
 def _make(settings: Mapping[str, Any]) -> BarcodeDecoder:
-    return BarcodeDecoder(code_settings(settings))
+    return BarcodeDecoder(code_settings(settings), options.flag(settings, "host_ack"))
 
 
 def _open(device: str, settings: Mapping[str, Any]) -> Link:
@@ -121,9 +132,10 @@ def _traits(settings: Mapping[str, Any]) -> Traits:
 
 
 def _check(settings: Mapping[str, Any]) -> None:
-    options.refuse_unknown(settings, SETTINGS, links.LINK_KEYS)
+    options.refuse_unknown(settings, SETTINGS, ("host_ack", "beeper"), links.LINK_KEYS)
     links.check_link(settings)
-    code_settings(settings)
+    _make(settings)
+    beep(settings, "pip")
 
 
 DRIVER = Driver(
@@ -133,4 +145,8 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    paths=("cards",),
+    speeds=(9600, 115200, 19200, 38400, 57600, 4800),
+    usb_ids=(*links.ADAPTERS, "0c2e:*", "05f9:*", "1eab:*", "065a:*"),
+    beep=beep,
 )

@@ -240,4 +240,6 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    speeds=(9600,),
+    usb_ids=links.ADAPTERS,
 )

@@ -32,16 +32,26 @@ class CardTable:
         """The first code of ``card``: what an emulated scanner reads off it."""
         return next(code for code, of in self._codes.items() if of == card)
 
+    def codes(self, card: Card) -> tuple[bytes, ...]:
+        """All codes of ``card``, in the order of the table."""
+        return tuple(code for code, of in self._codes.items() if of == card)
 
-def load_cards(cards: object) -> CardTable:
+
+ANY_CODE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+ANY_CODE_WORDS = "a code is printable ASCII without blanks at its ends"
+
+
+def load_cards(
+    cards: object, lawful: re.Pattern[str] = ANY_CODE, lawful_words: str = ANY_CODE_WORDS
+) -> CardTable:
     """The table a setting ``cards`` means: the path of a TOML file with a table ``[codes]``, or such a table.
 
     A line is ``code = "card"``, for example ``1010 = "AS"``. Raises :class:`ValueError` naming
     the code (and in a file its line) for a code given twice, a card that does not exist, and a
-    card without a code.
+    card without a code. ``lawful`` is what such a scanner can send at all, ``lawful_words`` say so.
     """
     if isinstance(cards, Mapping):
-        return _table(cards, "cards", "")
+        return _table(cards, "cards", "", lawful, lawful_words)
     if not isinstance(cards, str) or not cards:
         raise ValueError("cards: give the path of a card table, or a table of code = card")
     try:
@@ -55,7 +65,7 @@ def load_cards(cards: object) -> CardTable:
     codes = document.get("codes")
     if not isinstance(codes, dict) or len(document) != 1:
         raise ValueError(f"cards: {cards}: the file holds one table, [codes], and nothing else")
-    return _table(codes, f"cards: {cards}", text)
+    return _table(codes, f"cards: {cards}", text, lawful, lawful_words)
 
 
 def _explain(error: tomllib.TOMLDecodeError, text: str) -> str:
@@ -68,14 +78,16 @@ def _explain(error: tomllib.TOMLDecodeError, text: str) -> str:
     return f"{error}: {line}{twice}"
 
 
-def _table(codes: Mapping[Any, Any], where: str, text: str) -> CardTable:
+def _table(
+    codes: Mapping[Any, Any], where: str, text: str, lawful: re.Pattern[str], lawful_words: str
+) -> CardTable:
     table: dict[bytes, Card] = {}
     for code, name in codes.items():
         place = f"{where}{_line_of(code, text)}: code {code!r}"
         if not isinstance(code, str) or not 1 <= len(code) <= CODE_CAP:
             raise ValueError(f"{place}: a code is a text of 1 to {CODE_CAP} characters")
-        if not code.isascii() or not code.isprintable() or code != code.strip():
-            raise ValueError(f"{place}: a code is printable ASCII without blanks at its ends")
+        if not lawful.fullmatch(code):
+            raise ValueError(f"{place}: {lawful_words}")
         try:
             table[code.encode("ascii")] = Card.parse(name)
         except ValueError as error:

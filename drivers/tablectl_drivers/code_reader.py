@@ -16,8 +16,13 @@ from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
 from tablectl_drivers import options
 from tablectl_drivers.card_codes import CardTable, load_cards
 
-SETTINGS = ("cards", "prefix", "suffix", "aim", "aim_allowed", "idle_end", "stub_drop", "bounce_ms")
-AIM_MODES = ("off", "strip")
+CODE_SETTINGS = ("cards", "prefix", "suffix", "aim", "aim_allowed", "bounce_ms")
+LINE_SETTINGS = ("idle_end", "stub_drop")
+SETTINGS = (*CODE_SETTINGS, *LINE_SETTINGS)
+AIM_MODES = ("off", "strip", "refuse")
+
+AGAIN = "the same code again within the bounce time: one card"
+"""What a bounce is told as; which card it is stands apart, for it may still lie face down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,8 @@ class CodeSettings:
 
     ``prefix`` and ``suffix`` stand around the payload in every line, the suffix before the line
     end. ``aim`` ``strip``: each payload follows an AIM identifier ``]`` letter modifier, the
-    letter one of ``aim_allowed`` (any if empty); ``off``: there is none.
+    letter one of ``aim_allowed`` (any if empty); ``refuse``: a payload with one is no code, the
+    scanner was set up anew by somebody; ``off``: nobody looks for one, the payload is the code.
     """
 
     cards: CardTable
@@ -48,15 +54,13 @@ def code_settings(settings: Mapping[str, Any]) -> CodeSettings:
     ):
         raise ValueError(f"aim_allowed: {allowed!r} is not a list of letters, for example C, Q")
     aim = options.choice(settings, "aim", AIM_MODES)
-    if allowed and aim == "off":
+    if allowed and aim != "strip":
         raise ValueError('aim_allowed: is looked at only with aim = "strip"')
     idle_end = None
     if settings.get("idle_end", "off") != "off":
         idle_end = options.span(settings, "idle_end", 0, unit=SECOND, low=0.01, high=60)
-    if "cards" not in settings:
-        raise ValueError("cards: give the path of the house's card table, or a table of code = card")
     return CodeSettings(
-        cards=load_cards(settings["cards"]),
+        cards=cards_setting(settings),
         prefix=options.ascii_text(settings, "prefix", 16),
         suffix=options.ascii_text(settings, "suffix", 16),
         aim=aim,
@@ -65,6 +69,16 @@ def code_settings(settings: Mapping[str, Any]) -> CodeSettings:
         stub_drop=options.span(settings, "stub_drop", 2, unit=SECOND, low=0.1, high=60),
         bounce=options.span(settings, "bounce_ms", 300, unit=options.MILLISECOND, low=0, high=60_000),
     )
+
+
+def cards_setting(settings: Mapping[str, Any]) -> CardTable:
+    """The card table of the setting ``cards``, which must be there. Raises :class:`ValueError`."""
+    if "cards" not in settings:
+        raise ValueError("cards: give the path of the house's card table, or a table of code = card")
+    return load_cards(settings["cards"])
+
+
+_AIM_REFUSED = 'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
 
 
 class CodeReader:
@@ -78,20 +92,25 @@ class CodeReader:
         """Forget the last code: the link was opened anew."""
         self._last: tuple[bytes, int] | None = None
 
-    def read(self, line: bytes, raw: bytes, now: int) -> Item:
-        """The item of one whole line, not empty, that ended at ``now``."""
-        code = self._payload(line)
+    def read(self, line: bytes, raw: bytes, now: int, *, aim: bytes | None = None, again: str = "") -> Item:
+        """The item of one whole line, not empty, that ended at ``now``.
+
+        ``aim`` is the AIM identifier where it comes apart from the line; None: it is within it.
+        ``again``: words, if the line is known to be sent a second time. Where it is the code read
+        last, it is a bounce then however long ago that was.
+        """
+        code = self._payload(line, aim)
         if isinstance(code, str):
             return Reject(raw, code)
         card = self._set.cards[code]
         if card is None:
             return Reject(raw, "code of no card" if code else "empty code")
         last, self._last = self._last, (code, now)
-        if last and last[0] == code and now - last[1] < self._set.bounce:
-            return DeviceEvent(DeviceKind.NOTICE, raw, f"{card} read twice within the bounce time: one card")
+        if last and last[0] == code and (again or now - last[1] < self._set.bounce):
+            return DeviceEvent(DeviceKind.BOUNCE, raw, again or AGAIN, card=card)
         return Scan(card, Label.NONE, raw)
 
-    def _payload(self, line: bytes) -> bytes | str:
+    def _payload(self, line: bytes, aim: bytes | None) -> bytes | str:
         """The code in a line, or the fault in words."""
         prefix, suffix = self._set.prefix, self._set.suffix
         if not line.startswith(prefix):
@@ -102,11 +121,17 @@ class CodeReader:
         line = line[: len(line) - len(suffix)]
         if self._set.aim == "off":
             return line
-        if len(line) < 3 or line[:1] != b"]" or not line[1:3].isalnum():
+        code = line
+        if aim is None:
+            aim, code = line[:3], line[3:]
+        identified = len(aim) == 3 and aim[:1] == b"]" and aim[1:2].isalpha() and aim[2:3].isalnum()
+        if self._set.aim == "refuse":
+            return _AIM_REFUSED if identified else line
+        if not identified:
             return "no AIM identifier"
-        if self._set.aim_allowed and line[1] not in self._set.aim_allowed:
-            return f"symbology {line[1:2].decode()} is not allowed here"
-        return line[3:]
+        if self._set.aim_allowed and aim[1] not in self._set.aim_allowed:
+            return f"symbology {aim[1:2].decode()} is not allowed here"
+        return code
 
     def write(self, code: bytes) -> bytes:
         """The line a scanner set up like this sends for ``code``, without the line end."""

@@ -1,8 +1,8 @@
 """USB scanners that pretend to be a keyboard: boot reports of eight bytes to scanned codes.
 
 The usage ids are mapped here, US layout, so neither the console's keymap nor Caps Lock matters.
-A report lists the keys that are down; a character is a key that was not down before. Decoder and
-device-side encoder only: the USB link is a thing of its own.
+A report lists the keys that are down; a character is a key that was not down before. The link takes
+the scanner from the kernel's keyboard driver, or the digits would land in the focused window.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tablectl.cards import Card
-from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Item, Reject
+from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import options
 from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
 
@@ -201,3 +201,28 @@ class Encoder:
             modifiers, usage = _STROKES[char]
             reports += press(usage, modifiers) + RELEASE
         return bytes(reports)
+
+
+# --- the driver ------------------------------------------------------------------------------------
+
+
+def _open(device: str, settings: Mapping[str, Any]) -> Link:
+    from tablectl_drivers import links_usb
+
+    return links_usb.open_hid(device, links_usb.Hid(REPORT, keyboard=True))
+
+
+def _traits(settings: Mapping[str, Any]) -> Traits:
+    return Traits()
+
+
+DRIVER = Driver(
+    name="hid-keyboard",
+    about="USB scanner that pretends to be a keyboard, with the house's card table",
+    decoder=make_decoder,
+    open=_open,
+    traits=_traits,
+    check=check,
+    paths=("cards",),
+    usb_ids=("0c2e:*", "23d0:*", "05e0:*", "05f9:*", "1eab:*"),
+)

@@ -13,10 +13,14 @@ from tablectl.scanner import Link, LinkFault
 from tablectl_drivers.links_serial import SerialDefaults, SerialLink
 from tablectl_drivers.links_tcp import TcpLink, parse_address
 
-__all__ = ["LINK_KEYS", "SerialDefaults", "check_device", "check_link", "open_link"]
+__all__ = ["ADAPTERS", "LINK_KEYS", "SerialDefaults", "check_device", "check_link", "open_link"]
 
 LINK_KEYS: frozenset[str] = frozenset({"baud", "bytesize", "parity", "stopbits", "dtr", "rts"})
 """The ``[scanner]`` keys of the link; a driver's own ``check`` allows these and its decoder's."""
+
+ADAPTERS: tuple[str, ...] = ("0403:*", "067b:*", "10c4:ea60", "1a86:7523", "1a86:5523", "110a:*")
+"""USB serial adapters in common use, as :attr:`~tablectl.scanner.Driver.usb_ids` writes them: FTDI, Prolific,
+CP210x, CH340/CH341, Moxa. What hangs behind one cannot be told from it."""
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "bytesize": (5, 6, 7, 8),
@@ -45,6 +49,11 @@ def check_link(settings: Mapping[str, Any]) -> None:
 
 def check_device(device: str) -> None:
     """Raise :class:`ValueError` if ``device`` is neither an absolute path nor ``tcp://host:port``."""
+    if device.startswith("usb:"):
+        raise ValueError(
+            f"device: {device!r} names a HID scanner, which the drivers hid-pos and hid-keyboard read; this"
+            " driver reads a serial port, /dev/serial/by-id/usb-…, or tcp://host:port"
+        )
     if device.startswith("tcp://"):
         parse_address(device)
     elif not device.startswith("/") or "\0" in device:

@@ -19,9 +19,7 @@ from typing import Any
 import serial
 from serial.tools import list_ports
 
-from tablectl.scanner import LinkFault
-
-BY_ID = Path("/dev/serial/by-id")
+from tablectl.scanner import LinkFault, LinkRefused
 
 # SerialException is an OSError; termios.error is not. ValueError and TypeError are what pyserial
 # raises on a port that has just been closed under it.
@@ -31,7 +29,7 @@ _BY_SERIAL = ("/by-id/", "/by-serial/")
 """Folders of links named by what an adapter tells of itself: systemd's, and that of our udev rules."""
 
 _READ_AT_MOST = 4096
-_PTY_SLAVE_MAJORS = range(136, 144)
+PTY_SLAVE_MAJORS = range(136, 144)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +87,15 @@ class SerialLink:
         self._port = port
         try:
             _claim(port.fileno())
+            # By what was really opened: the name may lead elsewhere by now.
+            self.where = os.path.realpath(f"/proc/self/fd/{port.fileno()}")
+            self.identity = identify(device, self.where)
+        except LinkFault:
+            self.close()
+            raise
         except GONE as fault:
             self.close()
             raise _not_opened(device, fault) from fault
-        self.identity = identify(device)
 
     def fileno(self) -> int:
         """The descriptor to wait on."""
@@ -137,7 +140,7 @@ def _claim(fd: int) -> None:
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
     # The kernel keeps this mark on a pseudo-terminal as long as its master lives, so a daemon that was
     # killed could never open it again; there the lock (which dies with its holder) must do.
-    if os.major(os.fstat(fd).st_rdev) not in _PTY_SLAVE_MAJORS:
+    if os.major(os.fstat(fd).st_rdev) not in PTY_SLAVE_MAJORS:
         fcntl.ioctl(fd, termios.TIOCEXCL)
 
 
@@ -160,12 +163,12 @@ def _not_opened(device: str, fault: BaseException) -> LinkFault:
                 f"no scanner at {device}: check its cable and power (technician: ls -l /dev/serial/by-id)"
             )
         case OSError(errno=errno.EACCES | errno.EPERM):
-            return LinkFault(
+            return LinkRefused(
                 f"no permission to open {device}: the service's user must be in the group dialout, and the"
                 " udev rules that come with tablectl must be installed"
             )
         case OSError(errno=errno.EBUSY | errno.EAGAIN):
-            return LinkFault(
+            return LinkRefused(
                 f"{device} is in use: another reader has it open (another controller, a terminal program,"
                 " ModemManager or brltty); only one may read a scanner"
             )
@@ -173,7 +176,24 @@ def _not_opened(device: str, fault: BaseException) -> LinkFault:
             return LinkFault(f"{device} cannot be opened as a serial port: {fault}")
 
 
-def refuse_ambiguous(device: str, ports: Callable[[], Iterable[Any]] = list_ports.comports) -> None:
+Ports = Callable[[], Iterable[Any]]
+"""Every serial port of this machine, with what USB tells of it (:mod:`serial.tools.list_ports`)."""
+
+
+def _adapters(ports: Ports) -> list[Any]:
+    """The USB ports among ``ports``. The list cannot be made while something is being unplugged."""
+    try:
+        return [port for port in ports() if port.vid is not None]
+    except (OSError, TypeError, ValueError) as fault:
+        raise LinkFault(f"the USB devices are changing just now ({fault}); it is tried again") from fault
+
+
+def _unit(port: Any) -> str:
+    """One adapter with several ports is one unit: its ports differ by the interface after the colon."""
+    return str(port.location or port.device).partition(":")[0]
+
+
+def refuse_ambiguous(device: str, ports: Ports = list_ports.comports) -> None:
     """Refuse a name by serial number that two adapters share.
 
     Adapters without a serial number (CH340, PL2303) get the same name; the last one plugged in owns
@@ -182,7 +202,7 @@ def refuse_ambiguous(device: str, ports: Callable[[], Iterable[Any]] = list_port
     if not any(kind in device for kind in _BY_SERIAL) or not Path(device).exists():
         return
     real = os.path.realpath(device)
-    found = [port for port in ports() if port.vid is not None]
+    found = _adapters(ports)
     mine = next((port for port in found if port.device == real), None)
     if mine is None:
         return
@@ -190,11 +210,7 @@ def refuse_ambiguous(device: str, ports: Callable[[], Iterable[Any]] = list_port
     def looks(port: Any) -> tuple[Any, ...]:
         return (port.vid, port.pid, port.serial_number)
 
-    def unit(port: Any) -> str:
-        # One adapter with several ports is one unit: its ports differ by the interface after the colon.
-        return str(port.location or port.device).partition(":")[0]
-
-    twins = [port.device for port in found if looks(port) == looks(mine) and unit(port) != unit(mine)]
+    twins = [port.device for port in found if looks(port) == looks(mine) and _unit(port) != _unit(mine)]
     if twins:
         raise LinkFault(
             f"{device} is ambiguous: {real} and {', '.join(twins)} are adapters that cannot be told apart;"
@@ -202,11 +218,40 @@ def refuse_ambiguous(device: str, ports: Callable[[], Iterable[Any]] = list_port
         )
 
 
-def identify(device: str, by_id: Path = BY_ID) -> str:
-    """What ``device`` is: the real path, and its name under ``/dev/serial/by-id`` if it has one."""
-    real = os.path.realpath(device)
+def identify(device: str, real: str, ports: Ports = list_ports.comports) -> str:
+    """Which device hangs at ``real``, whatever its number is today; ``device`` if the system cannot tell.
+
+    ``usb:VVVV:PPPP:SERIAL PRODUCT``, or ``usb:VVVV:PPPP@SOCKET PRODUCT`` for an adapter without a serial
+    number: such a one is known by its socket only. ``,if1`` or ``,port1`` is behind it where one adapter
+    has several ports.
+    """
+    port = next((port for port in _adapters(ports) if port.device == real), None)
+    if port is None:
+        return device  # an on-board port or a pseudo-terminal
+    serial_number = _plain(port.serial_number)
+    unit = f":{serial_number}" if serial_number else f"@{_socket(port)}"
+    interface = str(port.location or "").partition(":")[2].rpartition(".")[2]
+    number = _port_number(port)
+    parts = (f",if{interface}" if interface else "") + (f",port{number}" if number not in ("", "0") else "")
+    return f"usb:{port.vid:04x}:{port.pid:04x}{unit}{parts} {_plain(port.product)}".rstrip()
+
+
+def _plain(text: str | None) -> str:
+    """A text of the device as one short word or line: whatever it is, people and logs get to see it."""
+    return "".join(c if c.isprintable() else "?" for c in (text or "").strip())[:64]
+
+
+def _socket(port: Any) -> str:
+    """Where an adapter is plugged in: host controller and port, which do not change with the bus's number."""
+    path = Path(getattr(port, "usb_device_path", None) or "")
+    for above in path.parents:
+        if above.name.startswith("usb") and above.name[3:].isdigit():
+            return f"{above.parent.name}-usb-0:{path.name.partition('-')[2]}"
+    return _unit(port)
+
+
+def _port_number(port: Any) -> str:
+    """Which port of an adapter that has several behind one interface; empty if it does not say."""
     with suppress(OSError):
-        for link in sorted(by_id.iterdir()):
-            if os.path.realpath(link) == real:
-                return f"{real} ({link.name})"
-    return real
+        return Path(getattr(port, "device_path", None) or "/-", "port_number").read_text("ascii").strip()
+    return ""

@@ -12,7 +12,7 @@ import socket
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from tablectl.scanner import LinkFault
+from tablectl.scanner import LinkFault, LinkRefused
 
 CONNECT_SECONDS = 3.0
 WRITE_SECONDS = 1.0
@@ -38,6 +38,7 @@ class TcpLink:
 
     def __init__(self, device: str) -> None:
         host, port = parse_address(device)
+        self.identity = device
         try:
             self._socket = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
         except OSError as fault:
@@ -52,10 +53,10 @@ class TcpLink:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEP_COUNT)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.setblocking(False)
+            self.where = "{}:{}".format(*self._socket.getpeername()[:2])
         except OSError as fault:
             self.close()
             raise _not_connected(device, fault) from fault
-        self.identity = device
 
     def fileno(self) -> int:
         """The descriptor to wait on; -1 once closed."""
@@ -103,7 +104,7 @@ def _lost(fault: BaseException) -> LinkFault:
 def _not_connected(device: str, fault: OSError) -> LinkFault:
     match fault:
         case OSError(errno=errno.ECONNREFUSED):
-            return LinkFault(
+            return LinkRefused(
                 f"{device} refused: another reader may be connected, and only one may read a scanner;"
                 " or the serial server is not in TCP server mode on this port"
             )

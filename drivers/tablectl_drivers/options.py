@@ -24,6 +24,14 @@ def choice(settings: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> s
     return value
 
 
+def flag(settings: Mapping[str, Any], key: str) -> bool:
+    """true or false; false if absent. Raises :class:`ValueError`."""
+    value = settings.get(key, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{key}: {value!r} is neither true nor false")
+    return value
+
+
 def span(settings: Mapping[str, Any], key: str, default: float, *, unit: int, low: float, high: float) -> int:
     """A time in ns; the setting counts ``low`` to ``high`` of ``unit`` ns. Raises :class:`ValueError`."""
     value = settings.get(key, default)

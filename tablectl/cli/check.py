@@ -69,16 +69,15 @@ def _credentials(config: Config) -> Iterator[Finding]:
 
 
 def _plugins(config: Config) -> Iterator[Finding]:
-    from tablectl.plugins import PluginError, load_beeper, load_driver
+    from tablectl.plugins import PluginError, load_beeper
+    from tablectl.profiles import ConfigError
+    from tablectl.scanner_setup import load_scanner
 
     try:
-        driver = load_driver(config.scanner.driver)
-        driver.check(config.scanner.settings)
-        traits = driver.traits(config.scanner.settings)
-    except PluginError as fault:
-        yield Finding("driver", FAIL, f"{config.path}: scanner.driver: {fault}")
-    except ValueError as fault:
-        yield Finding("driver", FAIL, f"{config.path}: scanner.{fault}")
+        driver, settings = load_scanner(config)
+        traits = driver.traits(settings)
+    except ConfigError as fault:
+        yield Finding("driver", FAIL, str(fault))
     else:
         if traits.emulated and not config.table.test:
             yield Finding("driver", FAIL, f"{config.path}: table.test: an emulated driver needs test = true")

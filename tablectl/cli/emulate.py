@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import sys
@@ -53,7 +54,8 @@ def emulate(
     """An emulated shoe that speaks PROTOCOL on the wire, for any program to open.
 
     \b
-    First line printed: the device to open. Then one line of input for each thing a hand does:
+    First line printed: the device to open; then, a line each, what else [scanner] needs to read it.
+    One line of input for each thing a hand does:
       draw | burn | result [player|banker|tie] | standby | force-end | lock | unlock | restart
       load SEED | load CARD... (cut: the cutting card) | hang-up | plug-in | wait SECONDS | quit
 
@@ -61,19 +63,30 @@ def emulate(
     """
     if link is not None and listen is not None:
         raise click.UsageError("--link or --listen, not both")
-    from tablectl.plugins import load_emulator
+    from tablectl.plugins import load_driver, load_emulator
+    from tablectl.scanner_setup import resolve_paths
 
     with configuration():
-        emulator = load_emulator(protocol)
+        emulator, driver = load_emulator(protocol), load_driver(protocol)
+    settings = emulator.settings_at(speed)
     try:
         lines = Path(script).open(encoding="utf-8") if script else sys.stdin  # noqa: SIM115 - as long as the shoe
-        shoe = emulator.make(link=link, listen=listen, speed=speed, faults=faults, seed=seed)
+        shoe = emulator.make(
+            link=link,
+            listen=listen,
+            speed=speed,
+            faults=faults,
+            seed=seed,
+            settings=resolve_paths(driver, settings, Path()),
+        )
     except (OSError, ValueError) as fault:
         raise Refused(f"refused: {fault}") from None
     try:
         signal.signal(signal.SIGTERM, _stop)
         _load(shoe, [str(seed)])
         output.say(f"device {escape(shoe.device)}")
+        for key, value in settings.items():
+            output.say(f"setting {key} = {json.dumps(value)}")
         return _play(shoe, lines or ())
     except (KeyboardInterrupt, _Quit):
         return 0

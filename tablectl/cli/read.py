@@ -173,11 +173,16 @@ class State:
         raw = self.raw
         scanner, link, journal = (mapping(raw.get(name)) for name in ("scanner", "link", "journal"))
         up = "up" if scanner.get("up") else f"DOWN: {word(scanner.get('why'))}"
+        if scanner.get("up") and scanner.get("health", "ok") != "ok":
+            up += f", {word(scanner['health'], 20).upper()}: {word(scanner.get('why'))}"
+        hangs = f", at {word(scanner['where'], 120)}" if scanner.get("where") else ""
+        it_is = [f"  {word(scanner['identity'], 200)}{hangs}"] if scanner.get("identity") else []
         age = scanner.get("last_good_age")
         last = f", last good one {age:.1f} s ago" if isinstance(age, int | float) else ""
         stored = f"events {word(raw.get('sequence'), 20)}, acknowledged {word(raw.get('acked'), 20)}"
         return [
             f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",
+            *it_is,
             f"  {word(scanner.get('bytes'), 20)} bytes, {word(scanner.get('frames'), 20)} frames, "
             f"{word(scanner.get('rejects'), 20)} rejects{last}",
             link_line(link),

@@ -6,6 +6,7 @@ import base64
 import json
 import secrets
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,12 @@ def write_config(
     speed: float,
     rules: str = "live-casino",
     overrides: dict[str, dict[str, Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Configuration, house rules and credentials of an emulated table, as files like a house's own."""
+    """Configuration, house rules and credentials of an emulated table, as files like a house's own.
+
+    ``settings``: the other keys of ``[scanner]``, the driver's own.
+    """
     profile = tomllib.loads((config_dir() / "rules" / f"{rules}.toml").read_text())
     betting = profile.setdefault("betting", {})
     betting["seconds"] = WINDOW / speed
@@ -49,7 +54,7 @@ def write_config(
         _toml(
             {
                 "table": {"id": table, "test": True, "rules": str(folder / "rules" / f"{rules}-demo.toml")},
-                "scanner": {"driver": shoe, "device": device},
+                "scanner": {"driver": shoe, "device": device, **(settings or {})},
                 "server": {"url": url},
                 "journal": {"path": str(folder / f"{table}.db")},
                 "api": {"socket": str(folder / f"{table}.sock")},

@@ -30,6 +30,7 @@ from tablectl.journal import JournalReader
 from tablectl.local import Client
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.runtime import Runtime
+from tablectl.scanner_setup import resolve_paths
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
 PACE = 0.8
@@ -124,8 +125,14 @@ def _start(
 ) -> Table:
     home = folder / name
     home.mkdir()
-    emulated = load_emulator(protocol).make(
-        link=str(home / "shoe"), speed=speed, faults=faults, seed=seed + index
+    driver, emulator = load_driver(protocol), load_emulator(protocol)
+    settings = emulator.settings_at(speed)
+    emulated = emulator.make(
+        link=str(home / "shoe"),
+        speed=speed,
+        faults=faults,
+        seed=seed + index,
+        settings=resolve_paths(driver, settings, home),
     )
     steps.append(emulated.close)
     pit_boss = PitBoss("demo-pit", secrets.token_hex(4))
@@ -139,13 +146,14 @@ def _start(
             secret=secret,
             pit_boss=pit_boss,
             speed=speed,
+            settings=settings,
         )
     )
     runtime = Runtime(config, on_stored=screen.stored(name))
     runtime.start()
     steps.append(runtime.stop)
     client = Client(config.socket_path)
-    traits = load_driver(protocol).traits({})
+    traits = driver.traits(settings)
     dealer = ScriptedDealer(
         client,
         emulated,

@@ -321,6 +321,8 @@ class ScannerLost(Event):
 class ScannerRestored(Event):
     TYPE = "scanner.restored"
     identity: str = private("")
+    where: str = private("")
+    """Empty in rows of the first release, whose identities changed with the port's number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

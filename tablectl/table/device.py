@@ -231,6 +231,16 @@ def scanner_lost(turn: Turn, given: ScannerLost) -> None:
 
 
 def scanner_restored(turn: Turn, given: ScannerRestored) -> None:
-    """It is back; what lies on the table is still to be confirmed by a person."""
-    turn.emit(ev.ScannerRestored(identity=given.identity, **turn.where))
+    """It is back; what lies on the table is still to be confirmed by a person.
+
+    Another device in its place may read other cards: nobody but a pit boss puts it there (``device swap``).
+    """
+    before = turn.state.device
+    turn.emit(ev.ScannerRestored(identity=given.identity, where=given.where, **turn.where))
     turn.say("The scanner is ready")
+    if before and given.where and given.identity != before:
+        turn.alert(
+            "scanner-changed",
+            f"Another scanner is in place of the one before: {given.identity}, at {given.where};"
+            f" it was {before}.",
+        )

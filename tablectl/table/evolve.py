@@ -141,15 +141,18 @@ def _scanner_lost(state: State, event: ev.ScannerLost) -> State:
     )
 
 
-def _scanner_restored(state: State, _: ev.ScannerRestored) -> State:
-    return replace(state, scanner_up=True, scanner_why="")
+def _scanner_restored(state: State, event: ev.ScannerRestored) -> State:
+    device = event.identity if event.where else state.device
+    return replace(state, scanner_up=True, scanner_why="", device=device)
 
 
 def _device_swapped(state: State, _: ev.DeviceSwapped) -> State:
     r = state.round
+    here = any(alert == "scanner-changed" for alert, _ in state.alerts)  # then it is the one remembered
     return replace(
         state,
         swapped=True,
+        device=state.device if here else "",
         step_lost=state.step_lost or r is not None,
         standby=False,
         round=r and replace(r, in_step=False),

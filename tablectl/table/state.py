@@ -153,6 +153,8 @@ class State:
     shoe_since_open: bool = False
     scanner_up: bool = False
     scanner_why: str = "not connected yet"
+    device: str = ""
+    """Identity of the scanner that was here last; empty: none yet, or another one was announced."""
     step_lost: bool = False
     """The shoe's labels are not believed until it says stand-by and begins a hand itself."""
     standby: bool = False

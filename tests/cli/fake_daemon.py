@@ -50,7 +50,8 @@ STATE: dict[str, Any] = {
     "burn_reason": None,
     "scanner": {
         "driver": "angel-eye", "device": "/dev/ttyUSB0", "up": True, "why": "", "bytes": 1200, "frames": 100,
-        "rejects": 0, "last_good_age": 1.25,
+        "cards": 30, "rejects": 0, "outages": 0, "last_good_age": 1.25, "health": "ok",
+        "identity": "usb:0403:6001:A50285BI FT232R USB UART", "where": "/dev/ttyUSB0",
     },
     "link": {"good": False, "why": "connection refused"},
     "journal": {"state": "ok", "depth": 0},

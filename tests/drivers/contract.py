@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard
+from tablectl_drivers import angel_eye, barcode, bee_tek, hid_keyboard, hid_pos, rfid, zebra_ssi
 
 from tablectl.cards import DECK, Card
 from tablectl.clock import SECOND
@@ -26,6 +26,13 @@ CODES = {
 """The public table, made from its rule: suit x 1000 + rank x 10."""
 
 CARDS: dict[str, Any] = {"cards": CODES}
+
+TAGS = {
+    f"{number:02X}00{deck:02X}4D1F": str(card) for deck in range(1, 9) for number, card in enumerate(DECK, 1)
+}
+"""Eight decks of cards with a tag each."""
+
+TAGGED: dict[str, Any] = {"cards": TAGS}
 
 BOUNCE_FREE = 400_000_000
 """ns: later than any bounce time, earlier than any time-out of half a message."""
@@ -63,6 +70,18 @@ def _barcode() -> Callable[[Card | None], bytes]:
     return barcode.Encoder(CARDS).card
 
 
+def _rfid() -> Callable[[Card | None], bytes]:
+    return rfid.Encoder(TAGGED).card
+
+
+def _zebra_ssi() -> Callable[[Card | None], bytes]:
+    return zebra_ssi.Encoder(CARDS).card
+
+
+def _hid_pos() -> Callable[[Card | None], bytes]:
+    return hid_pos.Encoder(CARDS).card
+
+
 def _hid_keyboard() -> Callable[[Card | None], bytes]:
     return hid_keyboard.Encoder(CARDS).card
 
@@ -73,9 +92,21 @@ SUBJECTS = {
         Subject("angel-eye", lambda: angel_eye.DRIVER.decoder({}), _angel_eye, label=Label.P1, memory=64),
         Subject("bee-tek", lambda: bee_tek.DRIVER.decoder({}), _bee_tek, memory=128),
         Subject("barcode", lambda: barcode.DRIVER.decoder(CARDS), _barcode, noise_end=b"\r", settings=CARDS),
+        Subject("rfid", lambda: rfid.DRIVER.decoder(TAGGED), _rfid, memory=64, settings=TAGGED),
+        Subject(
+            "zebra-ssi", lambda: zebra_ssi.DRIVER.decoder(CARDS), _zebra_ssi, memory=1600, settings=CARDS
+        ),
+        Subject(
+            "hid-pos",
+            lambda: hid_pos.DRIVER.decoder(CARDS),
+            _hid_pos,
+            noise_unit=hid_pos.REPORT,
+            memory=(hid_pos.SCAN_CAP + 1) * hid_pos.REPORT,
+            settings=CARDS,
+        ),
         Subject(
             "hid-keyboard",
-            lambda: hid_keyboard.make_decoder(CARDS),
+            lambda: hid_keyboard.DRIVER.decoder(CARDS),
             _hid_keyboard,
             noise_end=hid_keyboard.RELEASE + hid_keyboard.press(0x28) + hid_keyboard.RELEASE,
             noise_unit=hid_keyboard.REPORT,

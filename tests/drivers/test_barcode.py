@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tablectl_drivers.barcode import DRIVER, LINE_CAP, Encoder
 
 from tablectl.cards import Card
 from tablectl.clock import SECOND
-from tablectl.scanner import DeviceEvent, Item, Label, Reject, Scan, Traits
+from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan, Traits
+from tablectl.signals import PATTERNS
 from tests.drivers import contract
 from tests.drivers.contract import CARDS
 
@@ -95,18 +98,22 @@ def test_the_stub_is_dropped_also_when_nobody_ticked() -> None:
 
 
 def test_bounce_is_one_card_and_a_notice_but_a_second_card_is_a_second_card() -> None:
-    assert names(decode((0, b"3130\r"), (30, b"3130\r"))) == ["KC", "notice"]
+    assert names(decode((0, b"3130\r"), (30, b"3130\r"))) == ["KC", "bounce"]
     assert names(decode((0, b"3130\r"), (900, b"3130\r"))) == ["KC", "KC"]
+    bounce = decode((0, b"3130\r"), (30, b"3130\r"))[1]
+    assert isinstance(bounce, DeviceEvent)
+    assert (bounce.kind, bounce.card, bounce.raw) == (DeviceKind.BOUNCE, Card.parse("KC"), b"3130\r")
+    assert "KC" not in bounce.text  # it may lie face down
 
 
 # --- bounce ----------------------------------------------------------------------------------------
 
 
 def test_bounce_counts_from_the_last_reading_and_only_for_the_same_code() -> None:
-    assert names(decode(*[(at, b"3130\r") for at in range(0, 1000, 200)])) == ["KC", *["notice"] * 4]
+    assert names(decode(*[(at, b"3130\r") for at in range(0, 1000, 200)])) == ["KC", *["bounce"] * 4]
     assert names(decode((0, b"3130\r"), (300, b"3130\r"))) == ["KC", "KC"]
     assert names(decode((0, b"3130\r1010\r3130\r"))) == ["KC", "AS", "KC"]
-    assert names(decode((0, b"3130\r?\r3130\r"))) == ["KC", "reject", "notice"]
+    assert names(decode((0, b"3130\r?\r3130\r"))) == ["KC", "reject", "bounce"]
 
 
 def test_two_codes_of_one_card_are_two_cards() -> None:
@@ -116,7 +123,7 @@ def test_two_codes_of_one_card_are_two_cards() -> None:
 
 def test_bounce_time_is_a_setting() -> None:
     assert names(decode((0, b"3130\r3130\r"), bounce_ms=0)) == ["KC", "KC"]
-    assert names(decode((0, b"3130\r"), (900, b"3130\r"), bounce_ms=1000)) == ["KC", "notice"]
+    assert names(decode((0, b"3130\r"), (900, b"3130\r"), bounce_ms=1000)) == ["KC", "bounce"]
 
 
 def test_a_reconnect_forgets_half_lines_and_bounce() -> None:
@@ -143,6 +150,135 @@ def test_aim_identifier() -> None:
         assert decode((0, line), **strip)[0].raw == line
         assert names(decode((0, line), **strip)) == ["reject"]
     assert decode((0, b"]C0\r"), **strip) == [Reject(b"]C0\r", "empty code")]
+
+
+def test_an_aim_identifier_can_be_refused() -> None:
+    assert names(decode((0, b"1010\r"), aim="refuse")) == ["AS"]
+    (item,) = decode((0, b"]C01010\r"), aim="refuse")
+    assert isinstance(item, Reject) and 'aim = "strip"' in item.reason
+    # What only looks like one is a code of no card like any other.
+    assert decode((0, b"]x\r"), aim="refuse") == [Reject(b"]x\r", "code of no card")]
+
+
+# --- the scanner waits for an answer -----------------------------------------------------------------
+
+ACK, NAK = b"\x06", b"\x15"
+
+
+def talk(*parts: tuple[int, bytes], **settings: Any) -> list[tuple[str, bytes]]:
+    """Names of the items and the replies of each part that has either, and of the time before it."""
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True, **settings})
+    told: list[tuple[str, bytes]] = []
+    for at, data in parts:
+        while (deadline := decoder.next_deadline()) is not None and deadline <= at * 1_000_000:
+            late = decoder.tick(deadline)
+            told.append((" ".join(names(list(late.items))), late.replies))
+        items, replies = decoder.feed(data, at * 1_000_000)
+        if items or replies:
+            told.append((" ".join(names(list(items))), replies))
+    return told
+
+
+def test_without_host_ack_nothing_is_sent_back() -> None:
+    decoder = DRIVER.decoder(CARDS)
+    assert decoder.feed(b"1010\r9999\r10", 0).replies == b""
+    assert decoder.tick(10 * SECOND).replies == b""
+
+
+def test_a_good_line_is_acknowledged_once() -> None:
+    assert talk((0, b"1010\r\n"), (1000, b"20"), (1010, b"20\r")) == [("AS", ACK), ("2H", ACK)]
+    assert talk((0, b"1010\r2020\r")) == [("AS 2H", ACK + ACK)]
+    assert talk((0, b"1010\r"), (30, b"1010\r")) == [("AS", ACK), ("bounce", ACK)]
+
+
+def test_a_bad_line_is_asked_for_again_and_counts_once() -> None:
+    assert talk((0, b"1\xb010\r"), (60, b"1010\r")) == [("reject", NAK), ("AS", ACK)]
+
+
+def test_after_two_tries_the_scanner_is_let_go() -> None:
+    tries = [(at, b"9999\r") for at in range(0, 400, 100)]
+    assert talk(*tries) == [("reject", NAK), ("reject", NAK), ("reject", ACK), ("reject", NAK)]
+    assert talk((0, b"9999\r"), (50, b"1010\r"), (900, b"9999\r")) == [
+        ("reject", NAK), ("AS", ACK), ("reject", NAK),
+    ]  # fmt: skip
+
+
+def test_a_line_asked_for_because_of_noise_behind_a_counted_card_is_no_second_card() -> None:
+    """The scanner sends its last line again, and that one was counted: however late it comes."""
+    assert talk((0, b"1010\r"), (700, b"\xff\r"), (1500, b"1010\r")) == [
+        ("AS", ACK), ("reject", NAK), ("bounce", ACK),
+    ]  # fmt: skip
+    # An answer to it and a second noise change nothing.
+    noise = (700, b"\xff\r"), (800, b"\xff\r")
+    told = [what for what, _ in talk((0, b"1010\r"), *noise, (1500, b"1010\r"))]
+    assert told == ["AS", "reject", "reject", "bounce"]
+    # Another card than the one counted last is a card.
+    assert talk((0, b"1010\r"), (700, b"\xff\r"), (800, b"2020\r"))[-1] == ("2H", ACK)
+    # What comes long after was not asked for.
+    assert talk((0, b"1010\r"), (700, b"\xff\r"), (2800, b"1010\r"))[-1] == ("AS", ACK)
+
+
+def test_a_lost_acknowledgement_is_told_apart_by_the_bounce_time_only() -> None:
+    assert talk((0, b"1010\r"), (2000, b"1010\r"))[-1] == ("AS", ACK)
+    assert talk((0, b"1010\r"), (2000, b"1010\r"), bounce_ms=2500)[-1] == ("bounce", ACK)
+
+
+def test_half_a_line_and_a_line_too_long_are_asked_for_again() -> None:
+    assert talk((0, b"10"), (2100, b"1010\r")) == [("notice", NAK), ("AS", ACK)]
+    noise = b"9" * LINE_CAP
+    assert talk((0, noise), (1, b"\r"), (2, b"1010\r")) == [("reject", b""), ("", NAK), ("AS", ACK)]
+    assert talk((0, noise + b"9\r")) == [("reject reject", NAK)]
+
+
+def test_a_pause_that_ends_a_line_is_answered() -> None:
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True, "idle_end": 0.2})
+    assert decoder.feed(b"1010", 0).replies == b""
+    assert decoder.tick(SECOND).replies == ACK
+    assert decoder.feed(b"99", 2 * SECOND).replies == b""
+    assert decoder.feed(b"2020\r", 3 * SECOND).replies == NAK + ACK
+
+
+def test_a_reconnect_forgets_what_was_asked_for() -> None:
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True})
+    for _ in range(2):
+        assert decoder.feed(b"9999\r", 0).replies == NAK
+    decoder.reset()
+    assert decoder.feed(b"9999\r", 0).replies == NAK
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"1010", b"2020", b"\xff"]), st.integers(0, 3000)), max_size=12))
+def test_every_line_gets_one_answer(lines: list[tuple[bytes, int]]) -> None:
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True})
+    now = 0
+    for line, pause in lines:
+        now += pause * 1_000_000
+        assert decoder.feed(line + b"\r\n", now).replies in (ACK, NAK)
+
+
+# --- its own beeper ----------------------------------------------------------------------------------
+
+
+def test_no_beep_unless_the_maker_is_set() -> None:
+    assert [DRIVER.beep(CARDS, pattern) for pattern in PATTERNS] == [b""] * len(PATTERNS)
+
+
+@pytest.mark.parametrize(
+    ("maker", "accept", "reject"),
+    [
+        ("honeywell", b"\x16\x07\r", b"\x16\x07\r\x16\x07\r"),
+        ("datalogic", b"B", b"FE"),
+        ("cipherlab", b"#@////\r", b"#@////\r#@////\r"),
+        ("opticon", b"\x1bB\r", b"\x1bE\r"),
+        ("symbol", b"\x1b[23S", b"\x1b[16S"),
+    ],
+)
+def test_every_maker_has_a_beep_for_every_pattern(maker: str, accept: bytes, reject: bytes) -> None:
+    settings = {**CARDS, "beeper": maker}
+    DRIVER.check(settings)
+    assert DRIVER.beep(settings, "accept") == accept
+    assert DRIVER.beep(settings, "reject") == reject
+    assert all(DRIVER.beep(settings, pattern) for pattern in PATTERNS)
+    assert DRIVER.beep(settings, "gong") == b""
 
 
 def test_a_pause_can_end_a_line() -> None:
@@ -196,6 +332,8 @@ def test_scan_names_no_place_and_has_its_bytes() -> None:
         {"stub_drop": "2"},
         {"bounce_ms": -1},
         {"bounce_ms": float("nan")},
+        {"host_ack": "yes"},
+        {"beeper": "gong"},
         {"parity": "X"},
         {"bcc": "off"},
     ],

@@ -101,7 +101,7 @@ def test_a_short_pause_is_within_a_scan_and_a_stub_is_dropped_with_a_notice() ->
 
 def test_bounce() -> None:
     king = Encoder(CARDS).code(b"3130")
-    assert names(decode((0, king), (30, king))) == ["KC", "notice"]
+    assert names(decode((0, king), (30, king))) == ["KC", "bounce"]
     assert names(decode((0, king), (900, king))) == ["KC", "KC"]
 
 

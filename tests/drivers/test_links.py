@@ -370,11 +370,87 @@ def test_adapters_that_can_be_told_apart_are_opened(by_id: tuple[str, str]) -> N
     refuse(target, lambda: [port("/dev/ttyUSB0", "1-1"), port(target, "1-2")])
 
 
-def test_identity_is_the_real_path_and_the_name_by_id(by_id: tuple[str, str], tmp_path: Path) -> None:
-    link, target = by_id
-    assert links_serial.identify(target, Path(link).parent) == f"{target} ({Path(link).name})"
-    assert links_serial.identify(link, Path(link).parent) == f"{target} ({Path(link).name})"
-    assert links_serial.identify(link, tmp_path / "none") == target
+def usb(device: str, number: str | None, socket: str = "1.2", **more: object) -> SimpleNamespace:
+    """A port as pyserial's list tells it, of an adapter at a hub's second socket."""
+    path = f"/sys/devices/pci0000:00/0000:00:14.0/usb1/1-1/1-{socket}"
+    values = {
+        **{"device": device, "vid": 0x0403, "pid": 0x6001, "serial_number": number},
+        **{"location": f"1-{socket}", "product": "FT232R USB UART", "usb_device_path": path},
+    }
+    return SimpleNamespace(**values | more)
+
+
+def name(*ports: SimpleNamespace, real: str = "/dev/ttyUSB1") -> str:
+    return links_serial.identify("/dev/shoe", real, lambda: ports)
+
+
+def test_an_adapter_is_known_by_its_number_wherever_it_hangs() -> None:
+    known = "usb:0403:6001:A50285BI FT232R USB UART"
+    assert name(usb("/dev/ttyUSB1", "A50285BI")) == known
+    assert name(usb("/dev/ttyUSB0", "B"), usb("/dev/ttyUSB1", "A50285BI", "4")) == known
+    assert name(usb("/dev/ttyUSB7", "A50285BI"), real="/dev/ttyUSB7") == known
+    assert name(usb("/dev/ttyUSB1", "B")) != known
+
+
+@pytest.mark.parametrize("number", [None, "", " "])
+def test_an_adapter_without_a_number_is_known_by_its_socket(number: str | None) -> None:
+    known = "usb:0403:6001@0000:00:14.0-usb-0:1.2 FT232R USB UART"
+    assert name(usb("/dev/ttyUSB1", number)) == known
+    second_bus = "/sys/devices/pci0000:00/0000:00:14.0/usb3/3-1/3-1.2"
+    assert name(usb("/dev/ttyUSB1", number, usb_device_path=second_bus)) == known, "buses are renumbered"
+    other = "/sys/devices/pci0000:00/0000:05:00.0/usb1/1-1/1-1.2"
+    assert name(usb("/dev/ttyUSB1", number, usb_device_path=other)) != known
+    assert name(usb("/dev/ttyUSB1", number, "1.3")) != known
+
+
+def test_the_ports_of_one_adapter_are_told_apart(tmp_path: Path) -> None:
+    first = usb("/dev/ttyUSB1", "A1", location="1-2:1.0")
+    second = usb("/dev/ttyUSB1", "A1", location="1-2:1.1")
+    assert (name(first), name(second)) == (
+        "usb:0403:6001:A1,if0 FT232R USB UART",
+        "usb:0403:6001:A1,if1 FT232R USB UART",
+    )
+    (tmp_path / "port_number").write_text("3\n")
+    assert name(usb("/dev/ttyUSB1", "A1", device_path=str(tmp_path))).startswith("usb:0403:6001:A1,port3 ")
+
+
+def test_texts_of_a_device_that_are_no_texts() -> None:
+    given = usb("/dev/ttyUSB1", "A\x1b[2J\n", product=None)
+    assert name(given) == "usb:0403:6001:A?[2J"
+    assert len(name(usb("/dev/ttyUSB1", "A", product="x" * 5000))) < 100
+
+
+def test_what_is_no_adapter_is_known_by_its_name() -> None:
+    assert name(port("/dev/ttyUSB1", "", pid=None)) == "/dev/shoe"
+    assert name() == "/dev/shoe"
+
+
+@pytest.mark.parametrize(
+    "fault", [TypeError("int() argument must be a string, not 'NoneType'"), OSError(errno.ENODEV, "gone")]
+)
+def test_a_device_unplugged_while_all_are_listed_is_no_crash(
+    fault: Exception, by_id: tuple[str, str], pty: tuple[int, str], mocker: MockerFixture
+) -> None:
+    """pyserial reads each port's numbers from files that may be gone by then."""
+
+    def ports() -> list[SimpleNamespace]:
+        raise fault
+
+    with pytest.raises(LinkFault, match="tried again"):
+        links_serial.refuse_ambiguous(by_id[0], ports)
+    before = settled_descriptors()
+    mocker.patch.object(links_serial, "identify", lambda device, real: links_serial._adapters(ports))
+    with pytest.raises(LinkFault, match="tried again"):
+        open_link(pty[1], {}, defaults=DEFAULTS)
+    assert descriptors() == before
+
+
+def test_a_port_knows_its_name_and_where_that_leads(pty: tuple[int, str], tmp_path: Path) -> None:
+    link = tmp_path / "shoe"
+    link.symlink_to(pty[1])
+    opened = open_link(str(link), {}, defaults=DEFAULTS)
+    assert (opened.identity, opened.where) == (str(link), pty[1])
+    opened.close()
 
 
 # --- a TCP serial server ----------------------------------------------------------------------------
@@ -403,6 +479,7 @@ def test_tcp_passes_bytes_and_probes_the_cable(server: tuple[socket.socket, str]
         options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
         assert [opened.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [30, 10, 3]
     assert link.identity == address
+    assert link.where == address.removeprefix("tcp://")
     link.close()
     link.close()
     peer.close()

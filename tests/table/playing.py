@@ -141,8 +141,8 @@ class Play:
     def lose(self) -> Decision:
         return self.give(ScannerLost("unplugged", self.now()))
 
-    def restore(self) -> Decision:
-        return self.give(ScannerRestored("shoe-1", self.now()))
+    def restore(self, identity: str = "shoe-1", where: str = "/dev/ttyUSB0") -> Decision:
+        return self.give(ScannerRestored(identity, self.now(), where))
 
     def command(self, kind: Kind, **args: str) -> Decision:
         """A command of a pit boss who saw the state as it is."""

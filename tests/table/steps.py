@@ -281,8 +281,8 @@ def do_edge(play: Watched, a: int, b: int) -> None:
             Trouble(at, "clock", "The clock was set."),
             Arrived(Reject(b"?", "noise"), at),
             Discarded(items[b % 3], at),
-            ScannerRestored("shoe-1", at),
-            ScannerRestored("shoe-1", at),
+            ScannerRestored("shoe-1", at, "here"),
+            ScannerRestored(f"shoe-{b % 3}", at, "there"),
             JournalFilled(at, full=False),
         )
     )

@@ -118,7 +118,7 @@ def step(play: Play, what: tuple[Any, ...]) -> None:
             at = play.now()
             given: dict[str, Input] = {
                 "lost": ScannerLost("gone", at),
-                "restored": ScannerRestored("x", at),
+                "restored": ScannerRestored("x", at, "here"),
                 "started": Started(at, "1"),
                 "trouble": Trouble(at, "clock", "set"),
                 "reject": Arrived(Reject(b"?", "noise"), at),

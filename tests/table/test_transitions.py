@@ -341,7 +341,7 @@ def input_of(kind: Kind, play: Play) -> Input:
         case Kind.LOST:
             return ScannerLost("unplugged", at)
         case Kind.RESTORED:
-            return ScannerRestored("shoe-1", at)
+            return ScannerRestored("shoe-1", at, "here")
         case Kind.TIME:
             return Tick(at)
         case Kind.STARTED:

@@ -5,4 +5,5 @@
 * :mod:`port`    the wire: a pseudo-terminal or a TCP port, and the thread that keeps the pace
 * :mod:`wired`   what every emulated shoe shares
 * :mod:`angel_eye`, :mod:`bee_tek`   the two shoes
+* :mod:`scanner`  what emulated readers of codes share; :mod:`barcode`, :mod:`rfid`, :mod:`zebra_ssi`
 """

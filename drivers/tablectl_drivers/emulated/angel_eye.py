@@ -6,7 +6,8 @@ its own hand goes on; the error is cleared with the next thing the dealer does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tablectl.cards import Card, Outcome
 from tablectl.emulation import Emulator
@@ -141,10 +142,16 @@ def make(
     speed: float = 1.0,
     faults: Sequence[str] = (),
     seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
     bcc: str = "strict",
     burn_frames: str = "burn",
 ) -> EmulatedAngelEye:
-    """An emulated shoe, with its port open. Raises :class:`ValueError` naming what cannot be used."""
+    """An emulated shoe, with its port open. Raises :class:`ValueError` naming what cannot be used.
+
+    ``bcc`` and ``burn_frames`` of the driver's ``settings`` go before the arguments.
+    """
+    bcc = (settings or {}).get("bcc", bcc)
+    burn_frames = (settings or {}).get("burn_frames", burn_frames)
     plan = Faults(faults, seed)
     port = make_port(link, listen, speed)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tablectl.cards import Card
 from tablectl.emulation import Emulator
@@ -43,9 +44,13 @@ def make(
     speed: float = 1.0,
     faults: Sequence[str] = (),
     seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
     mode: str = "Manual Burn Cards",
 ) -> EmulatedBeeTek:
-    """An emulated shoe, with its port open. Raises :class:`ValueError` naming what cannot be used."""
+    """An emulated shoe, with its port open. Raises :class:`ValueError` naming what cannot be used.
+
+    None of the driver's ``settings`` changes what this shoe says.
+    """
     plan = Faults(faults, seed)
     port = make_port(link, listen, speed)
     try:

@@ -1,22 +1,42 @@
 """The emulated shoe's end of the wire: a pseudo-terminal or a TCP port, and the thread that keeps the pace.
 
-Saying something returns at once; one thread writes it with the protocol's pauses. A wire nobody listens
-to never blocks and never fails: what does not fit is lost, as on a real cable.
+Saying something returns at once; one thread writes it with the protocol's pauses, and where the protocol
+wants an answer waits for it and says it again. A wire nobody listens to never blocks and never fails: what
+does not fit is lost, as on a real cable.
 """
 
 from __future__ import annotations
 
 import os
 import queue
+import select
 import tempfile
 import threading
+import time
 import tty
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl_drivers.emulated.faults import Plug, Say, Step, Unplug, Wait
+
+LEAST_PATIENCE = 0.3
+"""Seconds an answer is waited for at any speed: the host does not become faster with the emulator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Say the first of ``tries`` and wait ``seconds`` for one of ``answers``: True ends it, False is "again".
+
+    ``on_silence``: whether no answer is "again" too, or the end.
+    """
+
+    tries: tuple[tuple[Step, ...], ...]
+    answers: queue.SimpleQueue[bool]
+    seconds: float
+    on_silence: bool
 
 
 class Port(ABC):
@@ -26,9 +46,10 @@ class Port(ABC):
         if not 0 < speed < float("inf"):
             raise ValueError(f"speed {speed!r} is not a number above 0")
         self._speed = speed
-        self._steps: queue.SimpleQueue[Step | threading.Event | None] = queue.SimpleQueue()
+        self._steps: queue.SimpleQueue[Step | Ask | threading.Event | None] = queue.SimpleQueue()
         self._closing = threading.Event()
         self._lock = threading.Lock()  # the writer against hang_up, plug_in and close
+        self._hear: Callable[[bytes], None] = lambda _: None
         self._writer = threading.Thread(target=self._write_all, name="emulated wire", daemon=True)
 
     @property
@@ -48,7 +69,11 @@ class Port(ABC):
     def _down(self) -> None:
         """Make the port go away; under the lock, harmless if it has."""
 
-    def say(self, steps: Iterable[Step]) -> None:
+    def listen(self, hear: Callable[[bytes], None]) -> None:
+        """Call ``hear``, in a thread of the port, with what the reader sends; before that it is not heard."""
+        self._hear = hear
+
+    def say(self, steps: Iterable[Step | Ask]) -> None:
         """Queue ``steps`` for the wire."""
         for step in steps:
             self._steps.put(step)
@@ -83,19 +108,44 @@ class Port(ABC):
     def _write_all(self) -> None:
         while not self._closing.is_set():
             match self._steps.get():
-                case Say(data):
-                    with self._lock:
-                        self._write(data)
-                case Wait(seconds, real):
-                    self._closing.wait(seconds if real else seconds / self._speed)
-                case Unplug():
-                    self.hang_up()
-                case Plug():
-                    self.plug_in()
+                case Ask() as ask:
+                    self._ask(ask)
                 case threading.Event() as reached:
                     reached.set()
                 case None:
                     return
+                case step:
+                    self._do(step)
+
+    def _do(self, step: Step) -> None:
+        match step:
+            case Say(data):
+                with self._lock:
+                    self._write(data)
+            case Wait(seconds, real):
+                self._closing.wait(seconds if real else seconds / self._speed)
+            case Unplug():
+                self.hang_up()
+            case Plug():
+                self.plug_in()
+
+    def _ask(self, ask: Ask) -> None:
+        with suppress(queue.Empty):
+            while True:
+                ask.answers.get_nowait()  # it came too late for what was asked before
+        for steps in ask.tries:
+            for step in steps:
+                self._do(step)
+            answer = self._answer(ask)
+            if answer or (answer is None and not ask.on_silence) or self._closing.is_set():
+                return
+
+    def _answer(self, ask: Ask) -> bool | None:
+        until = time.monotonic() + max(ask.seconds / self._speed, LEAST_PATIENCE)
+        while not self._closing.is_set() and (left := until - time.monotonic()) > 0:
+            with suppress(queue.Empty):
+                return ask.answers.get(timeout=min(left, 0.05))
+        return None
 
 
 class PtyPort(Port):
@@ -116,6 +166,8 @@ class PtyPort(Port):
         if self._link.exists() and not self._link.is_symlink():
             raise FileExistsError(f"{self._link} is there already and is no symbolic link")
         self._ends: tuple[int, int] | None = None
+        self._ear: threading.Thread | None = None
+        self._heard = b""
         self._target = ""
         with self._lock:
             self._up()
@@ -125,6 +177,29 @@ class PtyPort(Port):
     def device(self) -> str:
         """The path of the link."""
         return str(self._link)
+
+    def listen(self, hear: Callable[[bytes], None]) -> None:
+        """As :meth:`Port.listen`; once only."""
+        super().listen(hear)
+        self._ear = threading.Thread(target=self._listen, name="emulated ear", daemon=True)
+        self._ear.start()
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            ends = self._ends
+            if ends is None:
+                self._closing.wait(0.02)
+                continue
+            poller = select.poll()
+            poller.register(ends[0], select.POLLIN)
+            poller.poll(50)
+            with self._lock, suppress(OSError):
+                # Under the lock, and only if it is still this terminal: its number may be another's by now.
+                if self._ends is ends:
+                    self._heard = os.read(ends[0], 4096)
+            heard, self._heard = self._heard, b""
+            if heard:
+                self._hear(heard)
 
     def _write(self, data: bytes) -> None:
         if self._ends is None:
@@ -161,5 +236,7 @@ class PtyPort(Port):
     def close(self) -> None:
         """Fall silent, and remove terminal and link."""
         super().close()
+        if self._ear is not None:
+            self._ear.join()
         if self._folder is not None:
             self._folder.cleanup()

@@ -116,9 +116,11 @@ class TcpPort(Port):
         self._listener = None
 
     def _listen_to(self, peer: socket.socket) -> None:
-        """What a reader sends is ignored; that it hangs up is not."""
+        """What a reader sends, or that it hangs up."""
         try:
-            gone = not peer.recv(4096)
+            heard = peer.recv(4096)
+            gone = not heard
+            self._hear(heard)
         except BlockingIOError:
             return
         except OSError:
