@@ -87,5 +87,7 @@ class Gadget:
 
     def told(self) -> bytes:
         """The output report that the host has sent it; waits for one."""
-        heard = self.guest.out(f"timeout 60 head -c {self.length} {self._node} | od -An -v -tx1")
+        heard = self.guest.out(
+            f"timeout 60 dd if={self._node} bs={self.length} count=1 status=none | od -An -v -tx1"
+        )
         return bytes.fromhex(heard)

@@ -99,11 +99,14 @@ class Guest:
         assert self._agent is not None
         number = next(self._numbers)
         self._agent.settimeout(timeout + 15)
+        answer: dict[str, Any] = {}
         try:
             self._agent.sendall(json.dumps(request | {"id": number}).encode() + b"\n")
             for line in self._lines:
-                answer = json.loads(line)
-                if answer["id"] == number:  # an answer to a request given up on may come first
+                # What is left of the answer to a request given up on may come first.
+                with suppress(ValueError):
+                    answer = json.loads(line)
+                if answer.get("id") == number:
                     return Answer(answer["code"], base64.b64decode(answer["out"]).decode(errors="replace"))
         except TimeoutError:
             self._lines = self._agent.makefile("rb")

@@ -34,6 +34,16 @@ def mode(guest: Guest, path: str) -> str:
     return guest.out(f"stat -L -c '%U:%G %a' {path}")
 
 
+def test_udev_reads_the_rules_without_complaint(guest: Guest) -> None:
+    guest.write("/etc/udev/rules.d/99-wrong.rules", 'SUBSYSTEM=="tty", GROOP="dialout"\n')
+    guest.run("systemctl restart systemd-udevd && udevadm control --ping")
+    plug(guest)  # an event, so that the rules have been read
+    settle(guest)
+    said = guest.out("journalctl -u systemd-udevd --no-pager -o cat")
+    assert "99-wrong.rules" in said, "a fault would be told"
+    assert "tablectl" not in said
+
+
 def test_an_ftdi_adapter_gets_links_group_mode_and_one_millisecond(guest: Guest) -> None:
     of_usb = plug(guest)
     for link in (f"by-serial/0403:6001:{SERIAL}", "by-path/*usb-0:1:1.0-port0"):

@@ -1,4 +1,4 @@
-"""The PC speaker: what the daemon plays on it is recorded by the emulated machine, and its pitch measured."""
+"""Beepers: the PC speaker, recorded by the emulated machine and its pitch measured; the scanner's own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from array import array
 from itertools import pairwise
 from pathlib import Path
 
+from tests.lab.gadget import POS, Gadget
 from tests.lab.table import SOCKET, AngelEye, Table, config
 
 LOUD = 2000
@@ -47,6 +48,19 @@ def test_the_beep_at_the_close_of_betting_is_heard(table: Table) -> None:
     print("heard, in Hz:", heard)
     assert [near(pitch, 880) for pitch in heard[:1]] == [True], "the close of betting"
     assert [near(pitch, 1760) for pitch in heard[1:]] == [True], "accept"
+
+
+def test_the_scanner_is_told_to_beep(table: Table) -> None:
+    guest = table.guest
+    scanner = Gadget(guest, POS, serial="18113B0A21", product=0x0B61)
+    scanner.plug()
+    lines = ('cards = "suit-rank"',)
+    table.start(
+        config("hid-pos", "usb:0c2e:0b61:18113B0A21", *lines, beeper='[beeper]\ndriver = "scanner"\n')
+    )
+    table.up()
+    guest.run(f"TABLECTL_SOCKET={SOCKET} /opt/tablectl/bin/tablectl signal accept")
+    assert scanner.told().rstrip(b"\0") == bytes.fromhex("fd 03 16 07 0d")
 
 
 def near(pitch: int, wanted: int) -> bool:
