@@ -99,7 +99,7 @@ def test_two_adapters_of_one_name_are_refused_and_work_by_their_sockets(table: T
     for name in names:
         state = table.start(config("angel-eye", name))
         assert not state["scanner"]["up"]
-        guest.until("the refusal is told", lambda name=name: f"{name} is ambiguous" in table.log())
+        table.says(f"{name} is ambiguous")
         guest.run(f"systemctl stop {UNIT}")
     for folder in ("serial", "tablectl"):
         socket = guest.out(f"ls -d /dev/{folder}/by-path/*:2:1.0-port0")

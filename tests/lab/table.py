@@ -69,6 +69,10 @@ class Table:
         """The newest lines of the service's journal."""
         return self.guest.run(f"journalctl -u {UNIT} -n {lines} --no-pager -o cat", check=False).out
 
+    def says(self, words: str) -> None:
+        """Wait until the service has said this."""
+        self.guest.until(f"the service says {words!r}", lambda: words in self.log())
+
     def journal(self) -> list[tuple[str, dict[str, Any]]]:
         """All that is public of the table's history: type and content of each event, oldest first."""
         code = (
