@@ -37,4 +37,5 @@ def table(guest: Guest) -> Iterator[Table]:
     """Its table. What the service said is shown when the scenario fails."""
     at = Table(guest)
     yield at
-    print(at.log(40))
+    if guest.running:
+        print(at.log(40))

@@ -168,7 +168,7 @@ class Guest:
 
     def plug_keyboard(self, name: str = "keyboard") -> None:
         """An ordinary keyboard, such as a dealer's console has."""
-        self._plug(name, driver="usb-kbd")
+        self._plug(name, driver="usb-kbd", serial="KEYS")
 
     def _plug(self, name: str, driver: str, **options: Any) -> None:
         given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
@@ -191,6 +191,11 @@ class Guest:
                 time.sleep(0.1)
 
     # --- its beginning and its end --------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether it was not switched off."""
+        return self._process.poll() is None
 
     def save(self, snapshot: str) -> None:
         """Keep the guest as it is now. Not with an adapter plugged in: QEMU cannot save one."""

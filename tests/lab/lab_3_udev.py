@@ -60,7 +60,7 @@ def test_without_the_rules_it_gets_none_of_that_and_brltty_claims_it(guest: Gues
     guest.run("rm /etc/udev/rules.d/*tablectl* && udevadm control --reload")
     of_usb = plug(guest)
     assert "ID_MM_DEVICE_IGNORE" not in of_usb
-    assert not guest.has("/dev/tablectl")
+    assert not guest.has("/dev/tablectl/by-serial")
     assert guest.out("cat /sys/bus/usb-serial/devices/ttyUSB0/latency_timer") != "1"
     guest.until("brltty claims it", lambda: guest.has(CLAIMED))
 

@@ -4,28 +4,48 @@ from __future__ import annotations
 
 import wave
 from array import array
-from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.lab.gadget import POS, Gadget
 from tests.lab.table import SOCKET, AngelEye, Table, config
 
-LOUD = 2000
-"""Of 32767; silence is 0."""
+LOUD = 0.3
+"""Of the loudest sample; what is above it is a crest."""
+
+SHORTEST = 0.03
+"""Seconds; what sounds for less is a click."""
 
 
-def tones(recording: Path) -> list[int]:
-    """The pitches heard, in Hz, one for each stretch of sound of at least 30 ms."""
+class Tone(NamedTuple):
+    """A stretch of sound: when it began and how long it was (s), and its pitch (Hz)."""
+
+    at: float
+    seconds: float
+    pitch: float
+
+
+def tones(recording: Path) -> list[Tone]:
+    """What was heard."""
     with wave.open(str(recording)) as file:
         rate, channels = file.getframerate(), file.getnchannels()
         samples = array("h", file.readframes(file.getnframes()))[::channels]
-    found: list[int] = []
-    crossings = [n for n, (a, b) in enumerate(pairwise(samples)) if a <= 0 < b or (a < LOUD <= b)]
+    loudest = max(samples, default=0)
+    # A crest begins where the sound rises above LOUD, and the next one only after it has been below zero.
+    crests, armed = array("q"), True
+    for place, sample in enumerate(samples):
+        if armed and sample > LOUD * loudest:
+            crests.append(place)
+            armed = False
+        elif sample <= 0:
+            armed = True
+    found: list[Tone] = []
     run: list[int] = []
-    for place in [*crossings, len(samples) + rate]:
+    for place in [*crests, len(samples) + rate]:
         if run and place - run[-1] > rate // 50:
-            if len(run) > 2 and run[-1] - run[0] > rate * 0.03:
-                found.append(round((len(run) - 1) * rate / (run[-1] - run[0])))
+            length = (run[-1] - run[0]) / rate
+            if length > SHORTEST:
+                found.append(Tone(run[0] / rate, length, (len(run) - 1) / length))
             run = []
         run.append(place)
     return found
@@ -45,9 +65,10 @@ def test_the_beep_at_the_close_of_betting_is_heard(table: Table) -> None:
     guest.run("sleep 2")  # the tones themselves
     guest.stop()
     heard = tones(guest.sound)
-    print("heard, in Hz:", heard)
-    assert [near(pitch, 880) for pitch in heard[:1]] == [True], "the close of betting"
-    assert [near(pitch, 1760) for pitch in heard[1:]] == [True], "accept"
+    print(*heard, sep="\n")
+    assert len(heard) == 2
+    assert near(heard[0].pitch, 880), "the close of betting"
+    assert near(heard[1].pitch, 1760), "accept"
 
 
 def test_the_scanner_is_told_to_beep(table: Table) -> None:
@@ -63,6 +84,6 @@ def test_the_scanner_is_told_to_beep(table: Table) -> None:
     assert scanner.told().rstrip(b"\0") == bytes.fromhex("fd 03 16 07 0d")
 
 
-def near(pitch: int, wanted: int) -> bool:
+def near(pitch: float, wanted: float) -> bool:
     """Within 3 %, half a semitone: the emulated timer divides by whole numbers."""
     return abs(pitch - wanted) < wanted * 0.03

@@ -18,19 +18,18 @@ def test_devices_shows_what_is_plugged_in_and_the_lines_to_paste(table: Table) -
     guest.until("the adapter is there", lambda: guest.has("/dev/ttyUSB0"))
     guest.run("udevadm settle --timeout=60")
     shown = json.loads(guest.out(f"{TABLECTL} devices --json"))["devices"]
-    usb = {
-        one["device"]: one
-        for one in shown
-        if "USB_SERIAL" in one["device"] or one["device"].startswith("usb:")
-    }
+    usb = {one["device"]: one["drivers"] for one in shown if one["usb"]}
     adapter = "/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL_A50285BI-if00-port0"
     scanner = "usb:0c2e:0b61:18113B0A21"
-    assert set(usb) == {adapter, scanner}, "and not the keyboard"
-    assert "angel-eye" in usb[adapter]["drivers"]
-    assert "hid-pos" in usb[scanner]["drivers"]
+    keyboard = "usb:0627:0001:KEYS"
+    assert usb.pop(keyboard, []) == [], "an ordinary keyboard is nobody's scanner"
+    assert set(usb) == {adapter, scanner}
+    assert "angel-eye" in usb[adapter]
+    assert "hid-pos" in usb[scanner]
     words = guest.out(f"{TABLECTL} devices")
     for device in (adapter, scanner):
         assert f'device = "{device}"' in words
+    assert f'device = "{keyboard}"' not in words
     table.start(config("angel-eye", adapter))
     table.up()
     held = guest.out(f"{TABLECTL} devices")
