@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import socket
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,7 @@ class Api:
         back: LookingBack,
         *,
         clock: Callable[[], Instant] = now,
+        more: Sequence[web.RouteDef] = (),
     ) -> None:
         self._path = socket_path
         self._facts = facts
@@ -77,6 +78,7 @@ class Api:
         self._reader = reader
         self._back = back
         self._clock = clock
+        self._more = more
         self._runner: web.AppRunner | None = None
         self._bound = False
         self._following: list[web.Request] = []
@@ -93,6 +95,7 @@ class Api:
                 *PastRoutes(self._published, self._back).routes(),
                 web.get("/healthz", self._healthz),
                 web.get("/metrics", Metrics(self._view).answer),
+                *self._more,
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)

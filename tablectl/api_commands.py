@@ -76,7 +76,7 @@ class Commands:
         uid = peer(request)[1]
         supervisor = given.get("pin") is not None or kind in SUPERVISED
         if supervisor:
-            refused = await self._refused(_record(given, kind.value, uid, expect=expect), given.get("pin"))
+            refused = await self._refused(record_of(given, kind.value, uid, expect=expect), given.get("pin"))
             if refused is not None:
                 return refused
         if kind is Kind.BETS_OPEN:
@@ -113,15 +113,17 @@ class Commands:
             given = parse_retry(await request.read())
         except BadRequest as bad:
             return error(400, str(bad))
-        asked = _record(given, DELIVERY_RETRY, peer(request)[1])
+        asked = record_of(given, DELIVERY_RETRY, peer(request)[1])
         refused = await self._refused(asked, given.get("pin"))
         if refused is not None:
             return refused
         delivery = self._delivery()
         if delivery is None:
-            asked = _record(given, DELIVERY_RETRY, asked.uid, f"{DELIVERY_RETRY} refused: {NO_DELIVERY}")
+            asked = record_of(given, DELIVERY_RETRY, asked.uid, f"{DELIVERY_RETRY} refused: {NO_DELIVERY}")
         else:
-            asked = _record(given, DELIVERY_RETRY, asked.uid, "the game server is asked again", accepted=True)
+            asked = record_of(
+                given, DELIVERY_RETRY, asked.uid, "the game server is asked again", accepted=True
+            )
         status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
         if status == 200 and delivery is not None:
             delivery.retry()
@@ -135,7 +137,7 @@ class Commands:
             return error(400, str(bad))
         shoe, number = given["shoe"], given["round"]
         given["args"] = {"round": f"{shoe}/{number}"}
-        asked = _record(given, REVEAL, peer(request)[1])
+        asked = record_of(given, REVEAL, peer(request)[1])
         refused = await self._refused(asked, given.get("pin"))
         if refused is not None:
             return refused
@@ -167,6 +169,14 @@ class Commands:
                 body["retry_after"] = refusal.retry_after
             return web.json_response(body, status=refusal.status)
         return None
+
+    async def written_down(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
+        """Let a pit boss in and write down what was asked; the answer if that is refused, else None."""
+        refused = await self._refused(asked, pin)
+        if refused is not None:
+            return refused
+        status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
+        return None if status == 200 else web.json_response(body, status=status)
 
     async def _carry_out(self, id_: str, given: Command | Record) -> tuple[int, dict[str, Any]]:
         """Hand it to the core and wait for the commit: HTTP status (200: accepted) and what is answered."""
@@ -201,7 +211,7 @@ class Commands:
             await asyncio.sleep(0.05)
 
 
-def _record(
+def record_of(
     given: dict[str, Any],
     command: str,
     uid: int | None,
@@ -210,6 +220,7 @@ def _record(
     accepted: bool = False,
     expect: Expect | None = None,
 ) -> CommandRecorded:
+    """A pit boss's command that is not the table's, as it is written down."""
     return CommandRecorded(
         id=given["id"],
         command=command,

@@ -130,10 +130,40 @@ class HealthConfig(_Section):
     faulty_within: float = Field(60.0, ge=5, le=3600)
 
 
+SEVERAL = "several"
+"""As ``beeper.driver``: there are more than one, each in a table of its own under ``[beeper]``."""
+
+MOST_BEEPERS = 4
+
+
 class BeeperConfig(_WithSettings):
     """``settings``: every other key of the section; the beeper checks them."""
 
     driver: Plain = "null"
+    _each: dict[str, BeeperConfig] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _are_beepers(self) -> Self:
+        if self.driver != SEVERAL:
+            return self
+        if not 1 <= len(self.settings) <= MOST_BEEPERS:
+            raise ValueError(f'driver = "{SEVERAL}" needs 1 to {MOST_BEEPERS} tables such as [beeper.lamp]')
+        for name, given in self.settings.items():
+            if not isinstance(given, dict) or not isinstance(given.get("driver"), str):
+                raise ValueError(
+                    f'{name}: with driver = "{SEVERAL}" this is a table: [beeper.{name}], driver = …'
+                )
+            if given["driver"] == SEVERAL:
+                raise ValueError(f"{name}.driver: several beepers are named one by one under [beeper]")
+            self._each[name] = BeeperConfig.model_validate(given)
+        return self
+
+    @property
+    def each(self) -> dict[str, BeeperConfig]:
+        """Every beeper by its key in the file: ``beeper``, or ``beeper.lamp`` and ``beeper.speaker``."""
+        if self.driver != SEVERAL:
+            return {"beeper": self}
+        return {f"beeper.{name}": one for name, one in self._each.items()}
 
 
 class ServerConfig(_Section):
@@ -184,6 +214,7 @@ class Config(_Section):
 
     _path: Path = PrivateAttr(default=Path())
     _rules: HouseRules | None = PrivateAttr(default=None)
+    _credentials: Path | None = PrivateAttr(default=None)
     _push_secrets: tuple[str, ...] = PrivateAttr(default=())
     _pit_bosses: PitBosses = PrivateAttr(default_factory=PitBosses)
 
@@ -209,6 +240,10 @@ class Config(_Section):
     def pit_bosses(self) -> PitBosses:
         """Who may release, void and end shoes; empty when the credential is not set."""
         return self._pit_bosses
+
+    def credentials_now(self) -> tuple[tuple[str, ...], PitBosses]:
+        """The two credentials as their folder holds them now. Raises :class:`ConfigError`."""
+        return ((), PitBosses()) if self._credentials is None else read_credentials(self._credentials)
 
     @property
     def journal_path(self) -> Path:
@@ -279,8 +314,8 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
         folder = Path(os.environ["CREDENTIALS_DIRECTORY"])
     config._path = path
     config._rules = profile
-    if folder is not None:
-        config._push_secrets, config._pit_bosses = read_credentials(folder)
+    config._credentials = folder
+    config._push_secrets, config._pit_bosses = config.credentials_now()
     return config
 
 

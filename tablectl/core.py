@@ -138,6 +138,12 @@ class Core:
         """Whether a scan has to wait for room."""
         return self._inbox.qsize() >= INBOX
 
+    @property
+    def shoe(self) -> int | None:
+        """The shoe in play as decided, committed or not; None: there is none."""
+        shoe = self._state.shoe
+        return None if shoe is None else shoe.number
+
     def remember(self, event: CommandRecorded, where: str, version: int) -> None:
         """At replay, before the start: the answer a recorded command got."""
         self._answers.store(event, Answer(event.accepted, event.answer, where, version))

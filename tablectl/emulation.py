@@ -98,4 +98,6 @@ class Emulator:
 
     def settings_at(self, speed: float) -> dict[str, Any]:
         """The settings for a shoe which is dealt ``speed`` times as fast as by a person."""
+        if speed == 1:
+            return dict(self.settings)
         return {key: value / speed if key in self.paced else value for key, value in self.settings.items()}

@@ -22,6 +22,8 @@ from tablectl.pins import LOCK_OUT, Attempts, PitBosses
 UNKNOWN = ""
 """The line of all names that are no pit boss's."""
 
+NOBODY = "no pit boss is known here: the credential pit-bosses is missing"
+
 BUSY = "the controller is busy; try again"
 
 
@@ -69,6 +71,11 @@ class Gate:
         """How many names wait now, each for one user, after so many wrong PINs that the pit was told."""
         return len(self._attempts.locked_out(self._clock().boot))
 
+    def admit(self, pit_bosses: PitBosses) -> None:
+        """Their credential came after the start: from now on these are the pit bosses."""
+        self._pit_bosses = pit_bosses
+        self._lines = {name: asyncio.Lock() for name in pit_bosses.names} | self._lines
+
     async def let_in(self, asked: CommandRecorded, pin: str | None) -> None:
         """Return if ``pin`` is right for the person of ``asked``. Raises :class:`NotLetIn`.
 
@@ -90,7 +97,7 @@ class Gate:
             if not self._core.offer(Record(attempt, moment)):
                 raise NotLetIn(BUSY, 503)
         if not good:
-            raise self._refuse(asked, NotLetIn("wrong name or PIN"))
+            raise self._refuse(asked, NotLetIn("wrong name or PIN" if self._pit_bosses.names else NOBODY))
 
     def _known(self, name: str) -> str:
         return name if name in self._lines else UNKNOWN

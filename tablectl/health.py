@@ -16,6 +16,9 @@ from enum import StrEnum
 from tablectl.clock import SECOND, Instant
 from tablectl.table import Phase, State, Trouble
 
+STOOD_STILL = 5 * SECOND
+"""Looks that lie further apart were none: process or machine stood still, and nobody waited for a card."""
+
 REFUSED_FOR = 15 * SECOND
 """How long a port may be there without letting itself be opened: udev and ModemManager are done by then."""
 
@@ -110,6 +113,7 @@ class Watch:
 
     def looked(self, seen: Seen, now: int) -> Watch:
         """The scanner was looked at."""
+        slept = bool(self.counts) and now - self.counts[-1].at > STOOD_STILL
         counts = (*self.counts, _Count(now, seen.frames, seen.rejects))
         begin = now - self.limits.faulty_within
         while len(counts) > 1 and counts[1].at <= begin:
@@ -118,7 +122,7 @@ class Watch:
         new = replace(new, faulty=new._is_faulty(seen))
         if not seen.up or seen.due is None:
             return replace(new, waits_since=None)
-        if self.waits_since is None or not self._same_card(seen):
+        if self.waits_since is None or slept or not self._same_card(seen):
             return replace(new, waits_since=now, then=seen)
         return new
 
@@ -145,7 +149,7 @@ class Watch:
                 text = f"The scanner: {report.why}. No card drawn yet? Draw on. Drawn? It was not read."
                 yield Trouble(at, "scanner-mute", text)
             case Condition.FAULTY:
-                text = f"The scanner is faulty: {report.why}. Clean its window; check its cable."
+                text = f"The scanner is faulty: {report.why}. Look at its window, its cable, the card table."
                 yield Trouble(at, "scanner-faulty", text)
             case Condition.ABSENT if seen.refused_since is not None:
                 if at.boot - seen.refused_since >= REFUSED_FOR:

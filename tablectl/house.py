@@ -93,7 +93,10 @@ class ShoeRules:
 
 @dataclass(frozen=True, slots=True)
 class Betting:
-    """The betting window, in seconds. ``link_required``: none while the game server is owed something."""
+    """The betting window, in seconds. ``link_required``: none while the game server is owed something.
+
+    ``beeper_ack``: none while a beeper that cannot be heard was not acknowledged (alert ``beeper``).
+    """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
     seconds: float = 20.0
@@ -102,6 +105,7 @@ class Betting:
     opens: Literal["command", "automatic"] = "command"
     pause: float = 5.0
     link_required: bool = True
+    beeper_ack: bool = False
 
     def __post_init__(self) -> None:
         _fail_unless(0 < self.seconds <= 600, "betting.seconds", "more than 0, 600 at most", self.seconds)

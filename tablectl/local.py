@@ -33,6 +33,15 @@ class Interrupted(NotReachable):
     """The daemon was reached, but no whole answer came: whether it acted is not known."""
 
 
+class NoStream(Interrupted):
+    """The daemon was reached, but answered with a refusal instead of a stream."""
+
+    def __init__(self, path: str, status: int, answer: Mapping[str, Any]) -> None:
+        super().__init__(f"{path}: no event stream, but HTTP {status}")
+        self.status = status
+        self.answer = answer
+
+
 class _Connection(http.client.HTTPConnection):
     def __init__(self, path: str, timeout: float) -> None:
         super().__init__("localhost", timeout=timeout)
@@ -124,24 +133,38 @@ class Client:
             raise Interrupted(f"{self.path}: what answers there is not tablectl")
         return value
 
-    def events(self, resource: str) -> Iterator[str]:
-        """The data of each server-sent event, as it comes; ends when the daemon ends it.
+    def events(self, resource: str, body: Mapping[str, Any] | None = None) -> Iterator[str]:
+        """The data of each server-sent event, as it comes; ends when the daemon ends it. ``body``: posted.
 
-        Raises :class:`NotReachable`, and :class:`Interrupted` for a stream that breaks off.
+        Raises :class:`NotReachable`, :class:`NoStream` for a refusal, and :class:`Interrupted` for a stream
+        that breaks off.
         """
         with closing(self._connect(self._seconds)) as connection:
             line = connection.sock
             try:
-                connection.request("GET", resource, headers={"Accept": "text/event-stream"})
+                headers = {"Accept": "text/event-stream"}
+                if body is None:
+                    connection.request("GET", resource, headers=headers)
+                else:
+                    headers["Content-Type"] = "application/json"
+                    connection.request("POST", resource, json.dumps(body).encode(), headers)
                 response = connection.getresponse()
                 if response.status != 200:
-                    raise Interrupted(f"{self.path}: no event stream, but HTTP {response.status}")
+                    raise NoStream(self.path, response.status, _refusal(response.read(MOST_LINE)))
                 line.settimeout(IDLE_SECONDS)
                 yield from _data(response)
             except TimeoutError:
                 raise Interrupted(f"{self.path}: silent for {IDLE_SECONDS:g} s") from None
             except (OSError, http.client.HTTPException, ValueError) as fault:
                 raise Interrupted(f"{self.path}: {_words(fault)}") from None
+
+
+def _refusal(answer: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _words(fault: Exception) -> str:

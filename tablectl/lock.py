@@ -8,12 +8,44 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 
 class TableLocked(Exception):
     """Another process runs this table; the message names it."""
+
+
+@contextmanager
+def while_stopped(directory: Path, table: str) -> Iterator[None]:
+    """Keep a daemon of this table from starting meanwhile. Raises :class:`TableLocked` if one runs.
+
+    No file is made: one that belongs to another user would keep the daemon out for good. Raises
+    :class:`PermissionError` if it cannot be seen whether one runs.
+    """
+    path = directory / f"{table}.lock"
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        yield  # none ever ran here
+        return
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _locked(fd, path, table) from None
+        yield
+    finally:
+        os.close(fd)
+
+
+def _locked(fd: int, path: Path, table: str) -> TableLocked:
+    holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+    return TableLocked(
+        f"table {table} is run by process {holder} already (it holds {path}); stop that one first"
+    )
 
 
 class TableLock:
@@ -34,12 +66,9 @@ class TableLock:
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError:
-            holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            fault = _locked(fd, self.path, self._table)
             os.close(fd)
-            raise TableLocked(
-                f"table {self._table} is run by process {holder} already (it holds {self.path}); "
-                "stop that one first"
-            ) from None
+            raise fault from None
         except BaseException:
             os.close(fd)
             raise

@@ -1,4 +1,4 @@
-"""Drivers, emulated shoes and beepers by name: the entry points any installed package may offer.
+"""Drivers, emulated shoes, beepers and finders by name: the entry points any installed package may offer.
 
 This is the only place that looks them up, so that ``tablectl`` never imports the drivers it ships with.
 """
@@ -10,14 +10,16 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from tablectl.emulation import Emulator
+from tablectl.finder import Finder
 from tablectl.scanner import Driver
 
 if TYPE_CHECKING:
-    from tablectl.signals import Beeper
+    from tablectl.beeper import Beeper
 
 DRIVERS, EMULATORS, BEEPERS = "tablectl.drivers", "tablectl.emulators", "tablectl.beepers"
+FINDERS = "tablectl.finders"
 
-_KINDS = {DRIVERS: "driver", EMULATORS: "emulated shoe", BEEPERS: "beeper"}
+_KINDS = {DRIVERS: "driver", EMULATORS: "emulated shoe", BEEPERS: "beeper", FINDERS: "finder"}
 
 
 class PluginError(Exception):
@@ -68,3 +70,11 @@ def load_beeper(name: str) -> Callable[[Mapping[str, Any]], Beeper]:
     if not callable(make):
         raise PluginError(f"what is offered as beeper {name!r} is no function make(settings)")
     return make  # type: ignore[no-any-return]
+
+
+def load_finder(name: str) -> Finder:
+    """The function that finds one kind of device (:mod:`tablectl.finder`). Raises :class:`PluginError`."""
+    find = _load(FINDERS, name)
+    if not callable(find):
+        raise PluginError(f"what is offered as finder {name!r} is no function")
+    return find  # type: ignore[no-any-return]

@@ -25,6 +25,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.reader_intake import Counters, Intake
 from tablectl.reader_line import Line, Lost
 from tablectl.reader_opening import Opening
+from tablectl.reader_say import Mouth, drain
 from tablectl.reader_state import LogBudget, Settling
 from tablectl.scanner import (
     Arrival,
@@ -41,6 +42,7 @@ SETTLE = 150_000_000
 """Default settling time of a freshly opened line, ns."""
 
 _TURN = SECOND // 2  # the longest wait of the loop: `progress` must move at least once a second
+_SPEAK_AGAIN = 10_000_000  # how soon a line that was busy is tried again for what is to be said, ns
 
 
 def _milliseconds(span: int) -> int:
@@ -85,6 +87,7 @@ class Reader:
             driver.decoder(settings), deliver, tap, lambda text, now: self._log("warning", text, now)
         )
         self._backoff = Backoff()
+        self._mouth = Mouth()
         self._told_lost = False
         self._stopping = False
         self._wake: int | None = None
@@ -109,6 +112,7 @@ class Reader:
     def start(self) -> None:
         """Start the thread; once only."""
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._mouth.opens(self._wake)
         self._thread.start()
 
     def stop(self, timeout: float = 5.0) -> bool:
@@ -123,6 +127,7 @@ class Reader:
         self._thread.join(timeout)
         if self._thread.is_alive():
             return False
+        self._mouth.opens(None)
         os.close(self._wake)
         self._wake = None
         return True
@@ -136,6 +141,14 @@ class Reader:
     def alive(self) -> bool:
         """Whether the thread runs."""
         return self._thread.is_alive()
+
+    def say(self, data: bytes) -> bool:
+        """Have ``data`` (a beep) written to the device by the thread that owns it, between two frames.
+
+        Waits for that, 0.3 s at most; False: the line was busy and nothing was sent. Raises
+        :class:`OSError` when the scanner is away. A write that fails is a lost scanner like any other.
+        """
+        return self._mouth.say(data)
 
     # --- the thread ----------------------------------------------------------------------------
 
@@ -177,6 +190,7 @@ class Reader:
     def _shut(self, link: Link) -> None:
         self.connected = False
         self.connecting = True
+        self._mouth.line_is("its line was closed")
         try:
             link.close()
         finally:
@@ -185,10 +199,13 @@ class Reader:
 
     def _lost(self, reason: str, *, refused: bool) -> None:
         at = self._clock()
+        if refused and self.refused_since is None:
+            self._backoff = self._backoff.succeeded()  # it has just been plugged in: it will be let in soon
         self.where = ""
         self.refused_since = (self.refused_since or at.boot) if refused else None
         self._backoff = self._backoff.failed(at.boot)
         changed, self.reason = reason != self.reason, reason
+        self._mouth.line_is(reason)
         if not self._told_lost:
             self._told_lost = True
             self._intake.outage()
@@ -207,6 +224,7 @@ class Reader:
             if due is None or now >= due:
                 return
             poller.poll(_milliseconds(min(due - now, _TURN)))
+            drain(self._wake_fd())
 
     def _serve(self, link: Link) -> None:
         """Read ``link`` until it is lost (:class:`Lost`) or the reader is stopped."""
@@ -220,7 +238,10 @@ class Reader:
         settling = Settling(self._turned(), self._settle)
         while not self._stopping:
             looked = intake.looked = self._turned()
-            ready = any(fd != wake for fd, _ in poller.poll(self._wait_ms(settling, looked)))
+            woken = [fd for fd, _ in poller.poll(self._wait_ms(settling, looked))]
+            ready = any(fd != wake for fd in woken)
+            if wake in woken:
+                drain(wake)
             if ready:
                 data = line.read()
                 at = self._clock()
@@ -231,6 +252,9 @@ class Reader:
             # By the moment before the look: however late this thread is, bytes that were there then are old.
             if not intake.settled and settling.over(looked, ready):
                 self._restored(link)
+            # Last, after what the device waits for, and not into a frame.
+            if self._mouth.waits and not intake.in_frame:
+                self._mouth.speak(line.fileno(), line.write)
 
     def _wait_ms(self, settling: Settling, now: int) -> int:
         until = now + _TURN
@@ -239,6 +263,8 @@ class Reader:
             until = min(until, deadline)
         if not self._intake.settled:
             until = min(until, settling.until)
+        if self._mouth.waits:
+            until = min(until, now + _SPEAK_AGAIN)
         return _milliseconds(until - now)
 
     def _restored(self, link: Link) -> None:
@@ -249,6 +275,7 @@ class Reader:
         self.reason = self.refused_since = None
         self.identity, self.where = link.identity, link.where
         self.connected = True
+        self._mouth.line_is(None)
         self._deliver(ScannerRestored(link.identity, at, link.where))
         self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where)
 

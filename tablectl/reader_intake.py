@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tablectl.clock import SECOND, Instant
-from tablectl.reader_state import Noise
+from tablectl.reader_state import Noise, Told
 from tablectl.scanner import (
     Arrival,
     Arrived,
@@ -121,11 +121,13 @@ class Intake:
         self._hand_over(item, at)
         self._tell(self._noise.bad(at.boot), at)
 
-    def _tell(self, notice: str | None, at: Instant) -> None:
-        """A notice about the noise on the line."""
-        if notice is not None:
-            self._hand_over(DeviceEvent(DeviceKind.NOTICE, b"", notice), at)
-            self._warn(notice, at.boot)
+    def _tell(self, told: Told | None, at: Instant) -> None:
+        """A notice about the noise on the line. Its bytes are for the journal, they may tell of a card."""
+        if told is None:
+            return
+        ending = f", the last one ending in {told.last.hex(' ')}" if told.last else ""
+        self._hand_over(DeviceEvent(DeviceKind.NOTICE, told.last, told.text + ending), at)
+        self._warn(told.text, at.boot)
 
     def _hand_over(self, item: Item, at: Instant) -> None:
         if at.boot - self.looked > STOOD_STILL:

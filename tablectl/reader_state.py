@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tablectl.clock import SECOND
 
@@ -39,6 +40,13 @@ class Settling:
         return now >= self._last or (now >= self.until and not bytes_waited)
 
 
+class Told(NamedTuple):
+    """What people must be told of a noisy line, and the end of its last bad one."""
+
+    text: str
+    last: bytes = b""
+
+
 class Noise:
     """Tells when a line gives mostly rubbish, and keeps the rubbish out of the journal.
 
@@ -55,13 +63,13 @@ class Noise:
         self.due: int | None = None
         """When :meth:`passed` is wanted; None while bad lines are handed over one by one."""
 
-    def bad(self, now: int) -> str | None:
+    def bad(self, now: int) -> Told | None:
         """A bad line came at ``now`` and was handed over; what people must be told, if it is one too many."""
         self._recent.append(now)
         if len(self._recent) < BAD_LINES or now - self._recent[0] > BAD_WITHIN:
             return None
         self._since, self.due = now, now + BAD_WITHIN
-        return f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable"
+        return Told(f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable")
 
     def only_counted(self, now: int, raw: bytes) -> bool:
         """Whether the bad line that comes at ``now`` is only counted."""
@@ -72,7 +80,7 @@ class Noise:
         self._last = raw
         return True
 
-    def passed(self, now: int) -> str | None:
+    def passed(self, now: int) -> Told | None:
         """Time came this far; what people must be told now."""
         if self.due is None or now < self.due:
             return None
@@ -84,14 +92,13 @@ class Noise:
             self.due = now + BAD_WITHIN
         return notice
 
-    def summary(self, now: int) -> str | None:
+    def summary(self, now: int) -> Told | None:
         """How many bad lines were only counted since the last notice; None: none."""
         if not self._count:
             return None
         count, self._count = self._count, 0
         seconds, self._since = max(1, round((now - self._since) / SECOND)), now
-        shown = self._last[-SHOWN:].hex(" ").upper() or "nothing"
-        return f"{count} more unreadable lines in {seconds} s, the last of them ending in {shown}"
+        return Told(f"{count} more unreadable lines in {seconds} s", self._last[-SHOWN:])
 
 
 @dataclass(slots=True)

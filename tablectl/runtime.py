@@ -9,6 +9,7 @@ and no signal handlers here (:mod:`tablectl.daemon` installs them): one process 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ import structlog
 from tablectl import __version__
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_raw import RawRoutes
+from tablectl.api_signal import SignalRoute
+from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
@@ -30,19 +34,21 @@ from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
+from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.late_credentials import come
 from tablectl.lock import TableLock
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
-from tablectl.plugins import load_beeper
 from tablectl.profiles import ConfigError
+from tablectl.raw_tap import RawTap, Source
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
+from tablectl.scanner import Arrival
 from tablectl.scanner_setup import load_scanner
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
-from tablectl.signals import Signals
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 
@@ -107,7 +113,7 @@ class Runtime:
         self._lock.acquire()
         self._journal = journal = Journal.open(config.journal_path, config.table.id)
 
-        self.signals = Signals(self._beeper(), log=self.log)
+        self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
@@ -130,12 +136,14 @@ class Runtime:
         self.service = Service(
             Published(state), self._crash("service"), clock=self._clock, on_stored=self._after_commit
         )
+        self._tap = RawTap()
         self.reader = Reader(
             driver,
             config.scanner.device,
             settings,
-            self.core.put,
+            self._deliver,
             clock=self._clock,
+            tap=self._tap.heard,
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
@@ -168,12 +176,8 @@ class Runtime:
             "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
         )
 
-    def _beeper(self) -> Any:
-        beeper = self.config.beeper
-        try:
-            return load_beeper(beeper.driver)(beeper.settings)
-        except ValueError as fault:
-            raise ConfigError(f"{self.config.path}: beeper.{fault}") from None
+    def _say(self, data: bytes) -> bool:
+        return self.reader.say(data)
 
     def _refused(self, device: str) -> str | None:
         """Why the reader may not use a device: also one that came only after the start."""
@@ -191,6 +195,9 @@ class Runtime:
 
     def _add_api(self, journal: Journal, past: Replayed) -> None:
         gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.alarm, past.attempts)
+        if not len(self.config.pit_bosses):
+            self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
+            self.service.add(partial(self._admit, gate))
         self.outside = outside = Outside(
             self.scanner,
             self.writer,
@@ -212,7 +219,8 @@ class Runtime:
         path = self.config.socket_path
         socket_folder(path)
         published = self.service.published
-        back = LookingBack(self._open_reader(journal), decode_with(*self._driver))
+        driver, settings = self._driver
+        back = LookingBack(self._open_reader(journal), decode_with(driver, settings))
         commands = Commands(
             self.core,
             gate,
@@ -223,31 +231,63 @@ class Runtime:
             self._clock,
         )
         reader = self._open_reader(journal)
-        api = Api(path, facts, published, commands, reader, back, clock=self._clock)
+        signal = SignalRoute(published, self.signals)
+        source = Source(
+            self.config.table.id,
+            driver.name,
+            self.config.scanner.device,
+            inlined(settings, driver.paths),
+            self._tap,
+            self.reader,
+        )
+        raw = RawRoutes(source, commands, lambda: self.core.shoe, self._clock)
+        more = (*signal.routes(), *raw.routes())
+        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=more)
         self.service.add(setup=api.start, close=api.stop)
 
     def _add_delivery(self, journal: Journal) -> None:
         server = self.config.server
         if server.url is None:
             return
-        if not self.config.push_secrets:
-            self.log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._set_link(Link(False, "the credential push-hmac is missing"))
+        if self.config.push_secrets:
+            self.delivery = self._sender(self.config.push_secrets, journal.epoch)
+            self.service.add(self.delivery.run)
             return
-        self.delivery = HttpDelivery(
-            server.url,
-            self.config.push_secrets,
-            lambda: JournalReader.open(self.config.journal_path),
-            self.config.table.id,
-            journal.epoch,
+        self.log.warning("nothing is delivered: the credential push-hmac is missing")
+        self._set_link(Link(False, "the credential push-hmac is missing"))
+        self.service.add(partial(self._deliver_later, journal.epoch))
+
+    def _sender(self, secrets: tuple[str, ...], epoch: str) -> HttpDelivery:
+        config = self.config
+        assert config.server.url is not None
+        return HttpDelivery(
+            config.server.url,
+            secrets,
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
             on_alarm=self.supervision.alarm,
-            deadline=server.timeout,
+            deadline=config.server.timeout,
         )
-        self.service.add(self.delivery.run)
+
+    async def _deliver_later(self, epoch: str) -> None:
+        """Delivery, once the secret that was missing at the start has come."""
+        self.delivery = self._sender(await come(lambda: self.config.credentials_now()[0], self.log), epoch)
+        await self.delivery.run()
+
+    async def _admit(self, gate: Gate) -> None:
+        """The pit bosses whose credential was missing, once it has come."""
+        gate.admit(await come(lambda: self.config.credentials_now()[1], self.log))
+        await asyncio.Event().wait()  # a job that ends is taken for a fault
 
     # --- while it runs ---------------------------------------------------------------------------------
+
+    def _deliver(self, arrival: Arrival) -> None:
+        """On the reader's thread: to the table first."""
+        self.core.put(arrival)
+        self._tap.arrived(arrival)
 
     def _durable(self, batches: tuple[Batch, ...]) -> None:
         """On the journal's thread: what was committed goes to the service loop."""

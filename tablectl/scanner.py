@@ -22,6 +22,10 @@ from typing import Any, NamedTuple, Protocol
 from tablectl.cards import Card, Outcome
 from tablectl.clock import Instant
 
+PATTERNS: tuple[str, ...] = ("pip", "close", "accept", "reject", "hold")
+"""What beepers play. ``pip``: the last seconds of betting; ``close``: no more bets; ``accept``, ``reject``:
+a scan; ``hold``."""
+
 
 class Label(StrEnum):
     """Where the shoe itself says a card belongs; ``NONE`` if it only streams cards."""
@@ -215,7 +219,7 @@ class Driver:
     """``vvvv:pppp`` or ``vvvv:*``, lower-case hex: USB devices this driver may fit."""
     beep: Callable[[Mapping[str, Any], str], bytes] = _no_beep
     """``beep(settings, pattern)``: the bytes that make the device itself sound one of
-    :data:`tablectl.signals.PATTERNS`; ``b""`` where it cannot."""
+    :data:`PATTERNS`; ``b""`` where it cannot."""
 
 
 # --- what a reader thread hands to the table ---------------------------------------------------

@@ -41,7 +41,7 @@ class Said:
 
 @dataclass(slots=True)
 class Published:
-    """What the outside may know: the last committed state. Touched by the service loop only."""
+    """What the outside may know: the last committed state. Changed by the service loop only."""
 
     state: State
     said: Said = field(default_factory=Said)

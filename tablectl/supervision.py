@@ -62,13 +62,23 @@ class Supervision:
     def watch(self) -> None:
         """Once a second: troubles that have begun since, and those not told yet."""
         untold, self._untold = self._untold, {}
-        now = {trouble.code: trouble for trouble in self._troubles()}
-        begun = {code: trouble for code, trouble in now.items() if code not in self._there}
+        now = dict(self._troubles())
+        begun = {trouble.code: trouble for what, trouble in now.items() if what not in self._there}
         for trouble in (untold | begun).values():
             self._raise(trouble)
         self._there = frozenset(now)
 
-    def _troubles(self) -> Iterator[Trouble]:
+    def _troubles(self) -> Iterator[tuple[str, Trouble]]:
+        """Everything that is wrong now, by what it is: a second beeper that dies is told again."""
+        for trouble in self._others():
+            yield trouble.code, trouble
+        dead = self.signals.troubles
+        why = "; ".join(f"{name}: {why}" for name, why in dead.items())
+        text = f"The beeper cannot be heard ({why}): announce by voice."
+        for name in dead:
+            yield f"beeper {name}", Trouble(self.clock(), "beeper", text)
+
+    def _others(self) -> Iterator[Trouble]:
         at = self.clock()
         match self.writer.state:
             case "slow":
@@ -77,8 +87,6 @@ class Supervision:
                 yield Trouble(at, "journal", f"The journal cannot be written: {self.writer.error}.")
             case _:
                 pass
-        if why := self.signals.trouble:
-            yield Trouble(at, "beeper", f"The beeper cannot be heard ({why}): announce by voice.")
         yield from self.more(at)
 
     def alarm(self, code: str, text: str) -> None:

@@ -2,7 +2,7 @@
 
 Hypothesis: the same examples at every `make test`, fresh ones at every `make soak`. At the end of a
 whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
-not fails the run.
+not fails the run. ``--regold`` writes the golden files of all recordings anew (:mod:`tests.recordings`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,26 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests import pairs
+from tests import pairs, recordings
 
 settings.register_profile("test", derandomize=True)
 settings.register_profile("soak", print_blob=True)
 settings.load_profile("soak" if "TABLECTL_SOAK" in os.environ else "test")
 
 _SENT, _TOLD = "tablectl_pairs", "tablectl_told"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--regold``."""
+    parser.addoption(
+        "--regold", action="store_true", help="write the golden files of tests/data/recordings anew"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Goldens are written once, by the run itself, before its tests compare them."""
+    if config.option.regold and not hasattr(config, "workerinput"):
+        recordings.REGOLDED += recordings.regold()
 
 
 def _whole(config: pytest.Config) -> bool:
@@ -51,6 +64,10 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """The table of pairs, after a whole run; what the model test met, after a soak."""
+    if config.option.regold:
+        terminalreporter.section("goldens, to be read before they are committed")
+        for line in recordings.REGOLDED or ["none differs"]:
+            terminalreporter.write_line(line)
     if "TABLECTL_SOAK" in os.environ and pairs.TOLD:
         terminalreporter.section("what the model test met")
         for name, count in sorted(pairs.TOLD.items()):

@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tablectl.config import load_config
 from tablectl.events import CommandRecorded
 from tablectl.local import Client
 from tablectl.runtime import Runtime
-from tablectl.table import Expect, Kind
+from tablectl.table import Expect, Kind, Phase
 from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
 
 RACES = 1_000 if SOAK else 50
@@ -615,3 +616,28 @@ def test_burn_faces_are_not_shown() -> None:
         state = rig.wait(lambda s: s["holds"], "the hold")
         assert state["kept"] == ["?"]
         assert "2C" not in json.dumps([state, rig.public()])
+
+
+# --- trying the beepers -----------------------------------------------------------------------------------
+
+
+def test_a_signal_is_tried_without_a_pin_and_without_a_row(idle: Bench) -> None:
+    row = idle.client.state()["row"]
+    status, told = idle.client.post("/v1/signal", {"pattern": "hold"})
+    assert (status, told) == (200, {"pattern": "hold", "beepers": {"null": ""}})
+    assert idle.client.state()["row"] == row
+
+
+def test_no_signal_is_tried_while_betting_is_open(idle: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = idle.runtime.service.published
+    monkeypatch.setattr(published, "state", replace(published.state, phase=Phase.BETTING))
+    status, told = idle.client.post("/v1/signal", {"pattern": "close"})
+    assert status == 409 and "no more bets" in told["error"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{}", b'{"pattern": "fanfare"}', b'{"pattern": []}', b'{"pattern": "pip", "x": 1}']
+)
+def test_the_form_of_a_signal_is_checked(idle: Bench, body: bytes) -> None:
+    status, told = idle.raw(body, "/v1/signal")
+    assert status == 400 and b"error" in told

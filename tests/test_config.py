@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import dataclasses
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from tablectl import plugins
+from tablectl.beeping import attach, make_beepers
 from tablectl.config import Config, is_pseudo_terminal, load_config
 from tablectl.pins import make_line
 from tablectl.profiles import ConfigError, config_dir
@@ -112,6 +114,77 @@ def test_other_keys_of_scanner_and_beeper_are_the_drivers(tmp_path: Path) -> Non
     )
     assert config.scanner.settings == {"baud": 9600, "settings": 1}
     assert config.beeper.settings == {"terminal": "/dev/tty1"}
+    assert config.beeper.each == {"beeper": config.beeper}
+
+
+def test_several_beepers_have_a_table_each(tmp_path: Path) -> None:
+    several = """
+        [beeper]
+        driver = "several"
+        [beeper.lamp]
+        driver = "relay"
+        device = "/dev/x"
+        [beeper.speaker]
+        driver = "sound"
+        [beeper.speaker.patterns]
+        pip = []
+    """
+    each = load(tmp_path, LEAST + several).beeper.each
+    assert {key: (one.driver, one.settings) for key, one in each.items()} == {
+        "beeper.lamp": ("relay", {"device": "/dev/x"}),
+        "beeper.speaker": ("sound", {"patterns": {"pip": []}}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ("", 'beeper: driver = "several" needs 1 to 4 tables such as [beeper.lamp]'),
+        ("a = {}\nb = {}\nc = {}\nd = {}\ne = {}", "needs 1 to 4 tables"),
+        ('device = "/dev/x"', "beeper: device: with driver"),
+        ("[beeper.lamp]", "beeper: lamp: with driver"),
+        ('[beeper.lamp]\ndriver = "several"', "lamp.driver: several beepers are named one by one"),
+    ],
+)
+def test_what_is_wrong_with_several_beepers_is_told(tmp_path: Path, section: str, says: str) -> None:
+    (line,) = faults(tmp_path, f'{LEAST}\n[beeper]\ndriver = "several"\n{section}\n')
+    assert says in line
+
+
+def test_a_bad_setting_of_a_beeper_is_told_with_its_whole_key(tmp_path: Path) -> None:
+    text = '[beeper]\ndriver = "several"\n[beeper.lamp]\ndriver = "bell"\npatterns = { pip = 99 }\n'
+    with pytest.raises(
+        ConfigError, match=r"T07\.toml: beeper\.lamp\.patterns\.pip: 99 is no number of rings"
+    ):
+        make_beepers(load(tmp_path, LEAST + text))
+    text = '[beeper]\ndriver = "bell"\npatterns = { pip = 99 }\n'
+    with pytest.raises(ConfigError, match=r"T07\.toml: beeper\.patterns\.pip: 99"):
+        make_beepers(load(tmp_path, LEAST + text))
+
+
+def test_no_beeper_writes_to_the_scanners_port(tmp_path: Path) -> None:
+    (tmp_path / "relay").symlink_to("/dev/null")
+    text = LEAST.replace(re.findall(r'device = "(.*)"', LEAST)[0], "/dev/null")
+    with pytest.raises(ConfigError, match=r"beeper\.device: /dev/null is the scanner"):
+        make_beepers(load(tmp_path, f'{text}\n[beeper]\ndriver = "relay"\ndevice = "{tmp_path}/relay"\n'))
+
+
+def test_the_scanners_own_beeper_needs_a_scanner_that_has_one(tmp_path: Path) -> None:
+    config = load(tmp_path, LEAST + '[beeper]\ndriver = "several"\n[beeper.own]\ndriver = "scanner"\n')
+    made = make_beepers(config)
+    driver = plugins.load_driver("angel-eye")
+    with pytest.raises(ConfigError, match=r"beeper\.own\.driver: this scanner has no beep of its own"):
+        attach(config, made, driver, {}, lambda data: True)
+    said: list[bytes] = []
+    beeping = dataclasses.replace(driver, beep=lambda settings, pattern: settings["x"] + pattern.encode())
+
+    def say(data: bytes) -> bool:
+        said.append(data)
+        return True
+
+    attach(config, made, beeping, {"x": b"!"}, say)
+    made["beeper.own"].play("pip")
+    assert said == [b"!pip"]
 
 
 def test_each_fault_is_one_line_with_file_and_key_path(tmp_path: Path) -> None:
@@ -258,5 +331,5 @@ def test_plugins_by_name_and_what_there_is_instead() -> None:
     for load_one in (plugins.load_driver, plugins.load_emulator):
         with pytest.raises(plugins.PluginError, match=r"named 'nope'; there are: .*angel-eye, .*bee-tek"):
             load_one("nope")
-    with pytest.raises(plugins.PluginError, match=r"no beeper named 'x'; there are: bell, null, sound"):
+    with pytest.raises(plugins.PluginError, match=r"no beeper named 'x'; there are: bell, null, patlite, "):
         plugins.load_beeper("x")

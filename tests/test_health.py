@@ -119,6 +119,16 @@ def test_whoever_acts_in_between_starts_the_wait_anew(change: dict[str, Any]) ->
     assert bench.begun == ["scanner-mute"]
 
 
+def test_a_machine_that_slept_is_no_silent_scanner() -> None:
+    bench = Bench().set(due=7)
+    bench.now += 3600 * SECOND
+    bench.look()
+    bench.pass_time(AFTER - 1)
+    assert bench.begun == []
+    bench.pass_time(1)
+    assert bench.begun == ["scanner-mute"]
+
+
 def test_nothing_is_mute_while_no_card_is_due() -> None:
     assert Bench().pass_time(3600).condition() is Condition.OK
 
@@ -194,10 +204,9 @@ def test_one_reject_now_and_then_is_no_fault_though_nothing_else_comes() -> None
 
 def test_at_the_limit_it_is_one_alert_and_not_one_a_minute() -> None:
     bench = Bench()
-    for _ in range(200):
-        bench.pass_time(5).pass_time(1, rejects=1)  # ten in a minute, more or less
-        bench.pass_time(1)
-    assert len(bench.begun) <= 1
+    for n in range(300):
+        bench.pass_time(4 + n // 10 % 3).pass_time(1, rejects=1)  # twelve to nine in a minute
+    assert bench.begun == ["scanner-faulty"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=200))

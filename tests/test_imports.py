@@ -20,10 +20,10 @@ EDGES = frozenset(
 
 PURE = (
     "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
-    "delivery.outbox", "delivery.answers",
+    "delivery.outbox", "delivery.answers", "item_words", "capture", "finder", "verdict", "rehearsal",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
-DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events")
+DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder")
 
 
 def files(folder: Path) -> list[Path]:

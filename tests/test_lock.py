@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.lock import TableLock, TableLocked
+from tablectl.lock import TableLock, TableLocked, while_stopped
 
 HOLD = """
 import sys, time
@@ -54,3 +54,16 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         TableLock(tmp_path, "T07").acquire()
     assert victim.read_text() == "keep me"
+
+
+def test_while_no_daemon_runs_none_can_start_and_no_file_is_made(tmp_path: Path) -> None:
+    with while_stopped(tmp_path, "T07"):
+        pass
+    assert not list(tmp_path.iterdir()), "a file of another user would keep the daemon out"
+    running = pytest.raises(TableLocked, match=f"process {os.getpid()} already")
+    with TableLock(tmp_path, "T07"), running, while_stopped(tmp_path, "T07"):
+        pass
+    with while_stopped(tmp_path, "T07"), pytest.raises(TableLocked):
+        TableLock(tmp_path, "T07").acquire()
+    with TableLock(tmp_path, "T07"):
+        pass

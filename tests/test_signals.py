@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tablectl import signals as module
 from tablectl.clock import SECOND, Instant
 from tablectl.signals import LATE, PATTERNS, SLOW, Signals
 
@@ -53,6 +54,9 @@ class FakeBeeper:
 class Log:
     def __init__(self) -> None:
         self.lines: list[str] = []
+
+    def bind(self, **facts: Any) -> Log:
+        return self
 
     def info(self, text: str, **facts: Any) -> None:
         self.lines.append(text)
@@ -141,7 +145,7 @@ def test_a_beeper_that_takes_ten_seconds_is_in_trouble_meanwhile_and_recovers(ri
     rig.clock.boot += 10 * SECOND
     rig.beeper.go_on.set()
     until(lambda: rig.log.lines)
-    assert "took 12.0 s" in (rig.signals.trouble or "")
+    assert "took 15.0 s" in (rig.signals.trouble or "")
     rig.played("pip")
     assert rig.signals.trouble is None
     assert rig.log.lines == ["the beeper failed: announce by voice", "the beeper works again"]
@@ -186,3 +190,146 @@ def test_a_beeper_that_hangs_does_not_hold_up_the_stop(rig: Rig) -> None:
 
 def test_stop_without_start() -> None:
     assert Signals(FakeBeeper(), clock=Clock(), log=Log()).stop()
+
+
+# --- what a beeper can besides -----------------------------------------------------------------------------
+
+
+class AbleBeeper(FakeBeeper):
+    """One that can be looked at and cut short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.check_fault: Exception | None = None
+        self.checked = 0
+
+    def check(self) -> None:
+        self.checked += 1
+        if self.check_fault is not None:
+            raise self.check_fault
+
+    def hush(self) -> None:
+        self.go_on.set()
+
+
+class AbleRig(Rig):
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.clock = Clock()
+        self.able = self.beeper = AbleBeeper()
+        self.able.check_fault = fault
+        self.log = Log()
+        self.signals = Signals(self.beeper, clock=self.clock, log=self.log)
+        self.signals.start()
+
+
+def test_a_beeper_is_looked_at_at_the_start_and_a_missing_one_is_known_before_the_first_beep() -> None:
+    rig = AbleRig(OSError("not there"))
+    until(lambda: rig.signals.trouble == "not there")
+    assert rig.beeper.begun.empty()
+    rig.signals.stop()
+    assert rig.log.lines == ["the beeper failed: announce by voice"]
+
+
+def test_a_missing_beeper_recovers_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AGAIN", 0.01)
+    rig = AbleRig(OSError("not there"))
+    until(lambda: rig.able.checked > 3)
+    rig.able.check_fault = None
+    until(lambda: rig.signals.trouble is None)
+    rig.signals.stop()
+    assert rig.log.lines == ["the beeper failed: announce by voice", "the beeper works again"]
+
+
+def test_a_beeper_that_is_there_but_was_not_heard_is_in_trouble_until_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "AGAIN", 0.01)
+    rig = AbleRig()
+    until(lambda: rig.able.checked == 1)
+    rig.beeper.fault = OSError("no such card")
+    rig.signals.play("pip")
+    until(lambda: rig.able.checked > 3)
+    assert rig.signals.trouble == "no such card"
+    rig.beeper.fault = None
+    rig.played("pip")
+    assert rig.signals.trouble is None
+    rig.signals.stop()
+    assert len(rig.log.lines) == 2
+
+
+def test_the_close_cuts_a_pip_short_and_no_other_pattern_does() -> None:
+    rig = AbleRig()
+    for second, cuts in (("accept", False), ("pip", False), ("close", True)):
+        rig.beeper.go_on.clear()
+        rig.signals.play("pip")
+        assert rig.beeper.begun.get(timeout=3) == "pip"
+        rig.signals.play(second)
+        assert rig.beeper.go_on.is_set() == cuts
+        rig.beeper.go_on.set()
+        assert rig.beeper.begun.get(timeout=3) == second
+        until(lambda: rig.signals._voices[0]._playing is None)
+    rig.signals.stop()
+
+
+def test_stopping_cuts_short_what_is_played_so_that_it_can_end_in_order() -> None:
+    rig = AbleRig()
+    rig.beeper.go_on.clear()
+    rig.signals.play("hold")
+    rig.beeper.begun.get(timeout=3)
+    assert rig.signals.stop(1.0)
+    assert rig.beeper.closed == 1
+
+
+def test_several_beepers_each_have_their_thread_and_their_fault() -> None:
+    clock, log, lamp, horn = Clock(), Log(), FakeBeeper(), FakeBeeper()
+    lamp.go_on.clear()
+    horn.fault = OSError("unplugged")
+    signals = Signals(lamp, horn, names=("lamp", "horn"), clock=clock, log=log)
+    signals.start()
+    for _ in range(2):
+        signals.play("close")
+        assert horn.begun.get(timeout=3) == "close"
+    until(lambda: signals.trouble == "horn: unplugged")
+    clock.boot += SLOW + 1
+    assert signals.trouble == "lamp: the beeper does not answer; horn: unplugged"
+    lamp.go_on.set()
+    until(lambda: "took" in (signals.trouble or ""))
+    assert signals.stop()
+    assert (lamp.closed, horn.closed) == (1, 1)
+    assert lamp.threads.isdisjoint(horn.threads)
+
+
+def test_trying_out_tells_for_each_beeper_whether_it_was_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = FakeBeeper(), FakeBeeper()
+    bad.fault = OSError("unplugged")
+    signals = Signals(good, bad, names=("good", "bad"), clock=Clock(), log=Log())
+    signals.start()
+    assert signals.try_out("hold") == {"good": None, "bad": "unplugged"}
+    bad.fault = None
+    assert signals.try_out("hold") == {"good": None, "bad": None}
+    with pytest.raises(ValueError, match="fanfare"):
+        signals.try_out("fanfare")
+    monkeypatch.setattr(module, "SLOW", 20_000_000)
+    good.go_on.clear()
+    assert signals.try_out("pip") == {"good": "the beeper does not answer", "bad": None}
+    good.go_on.set()
+    signals.stop()
+
+
+def test_what_is_tried_out_gives_way_to_the_table() -> None:
+    beeper = FakeBeeper()
+    signals = Signals(beeper, names=("bell",), clock=Clock(), log=Log())
+    signals.start()
+    beeper.go_on.clear()
+    signals.play("pip")
+    beeper.begun.get(timeout=3)
+    told: list[dict[str, str | None]] = []
+    trying = threading.Thread(target=lambda: told.append(signals.try_out("hold")))
+    trying.start()
+    until(lambda: signals._voices[0]._slot)
+    signals.play("close")
+    trying.join(3)
+    assert told == [{"bell": "left out: another signal came"}]
+    beeper.go_on.set()
+    assert beeper.begun.get(timeout=3) == "close"
+    signals.stop()

@@ -25,7 +25,7 @@ class Bench:
         self.reader: Any = SimpleNamespace(progress=NOW, connecting=False)
         self.writer: Any = SimpleNamespace(state="ok", error="", full=False, committing_since=None)
         self.service: Any = SimpleNamespace(progress=NOW)
-        self.signals: Any = SimpleNamespace(trouble=None)
+        self.signals: Any = SimpleNamespace(trouble=None, troubles={})
         self.crashed = threading.Event()
         self.others: list[Trouble] = []
         self.supervision = Supervision(
@@ -96,7 +96,7 @@ def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgeme
     for there in (True, True, True, False, False, True, True):
         match code:
             case "beeper":
-                bench.signals.trouble = "it is gone" if there else None
+                bench.signals.troubles = {"bell": "it is gone"} if there else {}
             case "server-unreachable":
                 bench.others = [Trouble(Instant(NOW, NOW), code, "x")] if there else []
             case _:
@@ -109,7 +109,7 @@ def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgeme
 def test_a_trouble_that_finds_no_room_is_told_once_there_is() -> None:
     bench = Bench()
     bench.room = False
-    bench.signals.trouble = "it is gone"
+    bench.signals.troubles = {"bell": "it is gone"}
     bench.supervision.alarm("delivery-halted", "x")
     for _ in range(3):
         bench.supervision.watch()
@@ -117,3 +117,13 @@ def test_a_trouble_that_finds_no_room_is_told_once_there_is() -> None:
     for _ in range(3):
         bench.supervision.watch()
     assert sorted(bench.told) == ["beeper", "delivery-halted"]
+
+
+def test_a_second_beeper_that_dies_is_told_again() -> None:
+    bench = Bench()
+    dead = [{}, {"lamp": "gone"}, {"lamp": "gone"}, {"lamp": "gone", "horn": "gone"}, {"horn": "gone"}]
+    told = []
+    for bench.signals.troubles in dead:
+        bench.supervision.watch()
+        told.append(len(bench.told))
+    assert told == [0, 1, 1, 2, 2]

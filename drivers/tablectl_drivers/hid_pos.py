@@ -18,7 +18,7 @@ from typing import Any
 from tablectl.cards import Card
 from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import options
-from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
+from tablectl_drivers.code_reader import CODE_SETTINGS, CodeReader, CodeSettings, code_settings
 
 REPORT = 64
 """Bytes."""
@@ -51,8 +51,9 @@ class Layout:
 
 LAYOUTS = {"honeywell": Layout(2, 5), "offset": Layout(3, 6), "newland": Layout(None, 2)}
 VARIANTS = ("auto", *LAYOUTS)
-_OWN = ("variant", "beep")
-_KNOWN = (*(key for key in SETTINGS if key != "idle_end"), *_OWN)
+_MAKERS = ("none", "honeywell")
+_OWN = ("variant", "beeper")
+_KNOWN = (*CODE_SETTINGS, "stub_drop", *_OWN)
 _DEFAULTS: dict[str, Any] = {"stub_drop": 0.25}
 
 
@@ -68,7 +69,9 @@ def _code_settings(settings: Mapping[str, Any]) -> tuple[CodeSettings, str]:
     """The settings of the codes and the variant. Raises :class:`ValueError` naming the key that is wrong."""
     options.refuse_unknown(settings, _KNOWN)
     variant = options.choice(settings, "variant", VARIANTS)
-    options.choice(settings, "beep", ("honeywell", "off"))
+    options.choice(settings, "beeper", _MAKERS)
+    if variant != "newland" and settings.get("aim") == "refuse":
+        raise ValueError('aim: "refuse" fits variant = "newland" only; each other has an AIM identifier')
     # The report says of each code what kind it is, so it is looked at unless it is switched off.
     aim = {"aim": "off" if variant == "newland" else "strip"}
     codes = {key: value for key, value in settings.items() if key not in _OWN}
@@ -258,9 +261,9 @@ def _check(settings: Mapping[str, Any]) -> None:
 
 
 def _beep(settings: Mapping[str, Any], pattern: str) -> bytes:
-    # One sound is all it has: it must not stand for both "taken" and "not taken".
-    wanted = options.choice(settings, "beep", ("honeywell", "off")) == "honeywell"
-    return _BEEP if wanted and pattern == "accept" else b""
+    """One sound is all it has: it must not stand both for "taken" and for "not taken"."""
+    wanted = options.choice(settings, "beeper", _MAKERS) == "honeywell"
+    return _BEEP if wanted and pattern in ("pip", "close", "accept") else b""
 
 
 DRIVER = Driver(

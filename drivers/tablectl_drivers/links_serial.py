@@ -212,16 +212,16 @@ def refuse_ambiguous(device: str, ports: Ports = list_ports.comports) -> None:
 
     twins = [port.device for port in found if looks(port) == looks(mine) and _unit(port) != _unit(mine)]
     if twins:
-        raise LinkFault(
+        raise LinkRefused(
             f"{device} is ambiguous: {real} and {', '.join(twins)} are adapters that cannot be told apart;"
-            " name the scanner by its socket, /dev/serial/by-path/…"
+            " name this one by its socket, /dev/serial/by-path/…"
         )
 
 
 def identify(device: str, real: str, ports: Ports = list_ports.comports) -> str:
     """Which device hangs at ``real``, whatever its number is today; ``device`` if the system cannot tell.
 
-    ``usb:VVVV:PPPP:SERIAL PRODUCT``, or ``usb:VVVV:PPPP@SOCKET PRODUCT`` for an adapter without a serial
+    ``usb:VVVV:PPPP:SERIAL (PRODUCT)``, or ``usb:VVVV:PPPP@SOCKET (PRODUCT)`` for an adapter without a serial
     number: such a one is known by its socket only. ``,if1`` or ``,port1`` is behind it where one adapter
     has several ports.
     """
@@ -233,7 +233,8 @@ def identify(device: str, real: str, ports: Ports = list_ports.comports) -> str:
     interface = str(port.location or "").partition(":")[2].rpartition(".")[2]
     number = _port_number(port)
     parts = (f",if{interface}" if interface else "") + (f",port{number}" if number not in ("", "0") else "")
-    return f"usb:{port.vid:04x}:{port.pid:04x}{unit}{parts} {_plain(port.product)}".rstrip()
+    product = _plain(port.product)
+    return f"usb:{port.vid:04x}:{port.pid:04x}{unit}{parts}" + (f" ({product})" if product else "")
 
 
 def _plain(text: str | None) -> str:

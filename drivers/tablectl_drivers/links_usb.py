@@ -25,18 +25,21 @@ from usb.backend import IBackend
 from tablectl.scanner import Link, LinkFault
 from tablectl_drivers import usb_devices
 from tablectl_drivers.links_serial import PTY_SLAVE_MAJORS, SerialDefaults, SerialLink
-from tablectl_drivers.usb_devices import Claimed, parse_name
+from tablectl_drivers.usb_devices import Claimed
 
 QUEUE = 1024
 """Reports that may wait for the reader."""
 
-WAIT = 250
-"""Milliseconds a read waits in vain: so often the thread looks whether it is to end."""
+WAIT = 500
+"""Milliseconds a read waits in vain: so often the thread looks whether it is to end.
+
+Each such end cancels a transfer in the host controller, so it is not shorter than closing can bear.
+"""
 
 STALLS = 3
 """Stalls in a row after which the scanner is lost."""
 
-_WRITE = 1000  # ms
+_WRITE, _BEEP = 1000, 100  # ms
 _JOIN = 5.0  # s
 _SET_REPORT, _SET_IDLE, _SET_PROTOCOL = 0x09, 0x0A, 0x0B
 _OUTPUT, _FEATURE = 2, 3
@@ -53,12 +56,6 @@ class Hid:
     keyboard: bool = False
 
 
-def check_device(device: str) -> None:
-    """Raise :class:`ValueError` if ``device`` is no USB device's name and no path."""
-    if not device.startswith("/") or "\0" in device:
-        parse_name(device)
-
-
 def open_hid(device: str, hid: Hid) -> Link:
     """Open ``device``: a USB device's name, or on a test table the pseudo-terminal of an emulated scanner.
 
@@ -66,7 +63,7 @@ def open_hid(device: str, hid: Hid) -> Link:
     """
     if not device.startswith("/"):
         return UsbLink(device, hid)
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # said better by the opening
         if os.major(Path(device).stat().st_rdev) not in PTY_SLAVE_MAJORS:
             raise LinkFault(
                 f"{device} is no HID scanner: name it usb:VVVV:PPPP:SERIAL or usb:VVVV:PPPP@BUS-PORT"
@@ -82,26 +79,26 @@ class UsbLink:
     kernel are taken off while it is open and given back at the end, also after a fault.
     """
 
-    def __init__(self, device: str, hid: Hid, where: IBackend | None = None) -> None:
+    def __init__(self, device: str, hid: Hid, library: IBackend | None = None) -> None:
         self._hid = hid
         self._lock = threading.Lock()
         self._reports: deque[bytes] = deque()
         self._fault: LinkFault | None = None
         self._closing = False
         self._part = b""
-        self._claimed: Claimed | None = usb_devices.open_device(device, self._pick, where=where)
-        self.identity: str = self._claimed.identity
-        self._number: int = self._claimed.interface.bInterfaceNumber
-        self._usb = self._claimed.device
-        # The address is another one each time it is plugged in; lsusb shows it.
-        self.where: str = f"bus {self._usb.bus} address {self._usb.address}"
-        self._point = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_IN)
-        self._out = usb_devices.endpoint(self._claimed.interface, usb.util.ENDPOINT_OUT)
+        claimed = usb_devices.open_device(device, self._pick, where=library)
+        self._claimed: Claimed | None = claimed
+        self.identity: str = claimed.identity
+        self.where: str = claimed.where
+        self._number: int = claimed.interface.bInterfaceNumber
+        self._usb = claimed.device
         try:
+            self._point = usb_devices.endpoint(claimed.interface, usb.util.ENDPOINT_IN)
+            self._out = usb_devices.endpoint(claimed.interface, usb.util.ENDPOINT_OUT)
             self._set_up()
             self._ready = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        except OSError as fault:
-            self._claimed.release()
+        except (OSError, ValueError, NotImplementedError) as fault:
+            claimed.release()
             raise usb_devices.not_opened(device, fault) from fault
         self._thread = threading.Thread(target=self._main, name=f"usb {device}", daemon=True)
         self._thread.start()
@@ -134,23 +131,24 @@ class UsbLink:
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send an output report, its number first, within a second.
+        """Send an output report, its number first: a beep.
 
-        A report that the scanner refuses (it does not know it) is no fault: it reads on.
+        One that the scanner does not know or does not take at once is dropped: it reads on, and the
+        caller, who has cards to hear of, does not wait for it.
         """
         try:
             if self._out is not None:
-                self._usb.write(self._out.bEndpointAddress, data, _WRITE)
+                self._usb.write(self._out.bEndpointAddress, data, _BEEP)
             else:
-                self._set_report(_OUTPUT, data)
-        except (OSError, ValueError) as fault:
-            if not (isinstance(fault, OSError) and fault.errno == errno.EPIPE):
+                self._set_report(_OUTPUT, data, _BEEP)
+        except (OSError, ValueError, NotImplementedError) as fault:
+            if not (usb_devices.timed_out(fault) or getattr(fault, "errno", None) == errno.EPIPE):
                 raise usb_devices.lost(fault) from fault
 
     def feature(self, data: bytes) -> None:
         """Send a feature report, its number first; one that the scanner does not know is no fault."""
         try:
-            self._set_report(_FEATURE, data)
+            self._set_report(_FEATURE, data, _WRITE)
         except OSError as fault:
             if fault.errno != errno.EPIPE:
                 raise usb_devices.lost(fault) from fault
@@ -162,9 +160,9 @@ class UsbLink:
             return
         self._closing = True
         self._thread.join(_JOIN)
-        ready, self._ready = self._ready, -1
         if self._thread.is_alive():
             return  # a read that does not come back: what it uses is left to it rather than freed under it
+        ready, self._ready = self._ready, -1
         claimed.release()
         with suppress(OSError):
             os.close(ready)
@@ -202,9 +200,9 @@ class UsbLink:
                 if fault.errno != errno.EPIPE:  # a keyboard may know neither
                     raise
 
-    def _set_report(self, kind: int, data: bytes) -> None:
+    def _set_report(self, kind: int, data: bytes, wait: int) -> None:
         value = kind << 8 | data[0]
-        self._usb.ctrl_transfer(_CLASS_OUT, _SET_REPORT, value, self._number, data, _WRITE)
+        self._usb.ctrl_transfer(_CLASS_OUT, _SET_REPORT, value, self._number, data, wait)
 
     # --- the thread -----------------------------------------------------------------------------
 

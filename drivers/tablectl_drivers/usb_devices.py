@@ -14,7 +14,7 @@ import usb.core
 import usb.util
 from usb.backend import IBackend
 
-from tablectl.scanner import LinkFault
+from tablectl.scanner import LinkFault, LinkRefused
 from tablectl_drivers.usb_names import UsbName, lost, not_opened, parse_name, timed_out
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "endpoint",
     "find",
     "hid_interfaces",
+    "identify",
     "lost",
     "not_opened",
     "open_device",
@@ -124,7 +125,7 @@ def _by_path(name: UsbName, devices: Iterable[Any], what: str) -> Any:
     if not _is(there, name):
         other = f"{there.idVendor:04x}:{there.idProduct:04x} {product_of(there)}".strip()
         usb.util.dispose_resources(there)
-        raise LinkFault(
+        raise LinkRefused(
             f"another device is in its place: {other} at {name.path}, where {name.kind} is expected; plug the"
             f" {what} into its own socket, or name the new one (technician: `tablectl devices`)"
         )
@@ -148,7 +149,7 @@ def _by_serial(name: UsbName, devices: Iterable[Any], what: str) -> Any:
             others.append(serial or f"none, at {path_of(device)}")
     if len(found) > 1:
         sockets = ", ".join(sorted(map(path_of, found)))
-        raise LinkFault(
+        raise LinkRefused(
             f"{name} is ambiguous: the devices at {sockets} have the same serial number; name the {what} by"
             f" its socket, usb:{name.kind}@{path_of(found[0])}"
         )
@@ -217,7 +218,9 @@ class Claimed:
             self._configure()
             self.interface = pick(hid_interfaces(device))
             usb.util.claim_interface(device, self.interface.bInterfaceNumber)
-            self.identity = _identify(name, device)
+            self.identity = identify(device)
+            # The address is another one each time it is plugged in; lsusb shows it.
+            self.where = f"{path_of(device)} (bus {device.bus}, device {device.address})"
         except Exception as fault:
             self.release()
             if isinstance(fault, LinkFault | OSError | ValueError | NotImplementedError):
@@ -267,14 +270,13 @@ def _tried(call: Callable[..., object], *given: object) -> bool:
     return True
 
 
-def _identify(name: UsbName, device: Any) -> str:
-    """``name`` as it is written, with what the device tells of itself: another in its place differs."""
+def identify(device: Any) -> str:
+    """Which device it is, whatever its address is today: serial number, or else socket, and its own name."""
     serial = ""
-    if name.path:
-        with suppress(usb.core.USBError, ValueError):
-            serial = serial_of(device)
-    told = ", ".join(filter(None, (product_of(device), serial and f"serial number {serial}")))
-    return f"{name} ({told})" if told else str(name)
+    with suppress(usb.core.USBError, ValueError):
+        serial = serial_of(device)
+    name = UsbName(device.idVendor, device.idProduct, serial, "" if serial else path_of(device))
+    return f"{name} {product_of(device)[:64]}".rstrip()
 
 
 def open_device(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import usb.core
 
-from tablectl.scanner import LinkFault
+from tablectl.scanner import LinkFault, LinkRefused
 
 GROUP = "dialout"
 """The group that the udev rules give USB devices to."""
@@ -101,12 +101,12 @@ def not_opened(name: object, fault: BaseException, what: str = "scanner") -> Lin
         case LinkFault():
             return fault
         case OSError(errno=errno.EACCES | errno.EPERM):
-            return LinkFault(
+            return LinkRefused(
                 f"no permission to use {name}: the service's user must be in the group {GROUP}, and the udev"
                 f" rules that come with tablectl ({UDEV_RULES}) must be installed"
             )
         case OSError(errno=errno.EBUSY):
-            return LinkFault(
+            return LinkRefused(
                 f"{name} is in use: another program (another controller, a maker's tool) or a driver of the"
                 f" system holds it; only one may read a {what}"
             )

@@ -13,7 +13,8 @@ import shutil
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,8 +55,11 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
     findings += _credentials(config)
     findings += _plugins(config)
+    findings += _beepers(config, not config_only)
     if not config_only:
-        findings += [*_device(config), *_server(config), *_clock(), *_disk(config)]
+        from tablectl.cli.check_device import device_findings
+
+        findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
     return findings
 
 
@@ -69,7 +73,6 @@ def _credentials(config: Config) -> Iterator[Finding]:
 
 
 def _plugins(config: Config) -> Iterator[Finding]:
-    from tablectl.plugins import PluginError, load_beeper
     from tablectl.profiles import ConfigError
     from tablectl.scanner_setup import load_scanner
 
@@ -83,36 +86,63 @@ def _plugins(config: Config) -> Iterator[Finding]:
             yield Finding("driver", FAIL, f"{config.path}: table.test: an emulated driver needs test = true")
         else:
             yield Finding("driver", OK, f"{driver.name}: {driver.about}")
+
+
+def _beepers(config: Config, look: bool) -> Iterator[Finding]:
+    """Each beeper; ``look``: opened too, without a sound, where it can be and no daemon has it."""
+    from tablectl.beeping import attach, make_beepers
+    from tablectl.lock import TableLocked, while_stopped
+    from tablectl.plugins import PluginError
+    from tablectl.profiles import ConfigError
+    from tablectl.scanner_setup import load_scanner
+
     try:
-        load_beeper(config.beeper.driver)(config.beeper.settings).close()
+        made = make_beepers(config)
     except PluginError as fault:
         yield Finding("beeper", WARN, f"{config.path}: beeper.driver: {fault}")
-    except (ValueError, OSError) as fault:
-        yield Finding("beeper", WARN, f"{config.path}: beeper.{fault}")
-    else:
-        silent = config.beeper.driver == "null"
-        yield Finding("beeper", OK, "null: nobody hears it" if silent else config.beeper.driver)
+        return
+    except ConfigError as fault:
+        yield Finding("beeper", WARN, str(fault))
+        return
+    with suppress(ConfigError):  # of the scanner: told in its own line
+        driver, settings = load_scanner(config)
+        try:
+            attach(config, made, driver, settings, lambda _: False)
+        except ConfigError as fault:
+            yield Finding("beeper", WARN, str(fault))
+            return
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(while_stopped(config.journal_path.parent, config.table.id))
+        except (TableLocked, OSError):
+            look = False  # a daemon has them; an open device is not opened twice
+        yield from _each_beeper(config, made, look)
 
 
-def _device(config: Config) -> Iterator[Finding]:
-    from tablectl.config import is_pseudo_terminal
+def _each_beeper(config: Config, made: Mapping[str, Any], look: bool) -> Iterator[Finding]:
+    from tablectl.beeper import Checked
 
-    device = config.scanner.device
-    if device.startswith("tcp://"):
-        yield _reach("device", device)
-    elif not device.startswith("/"):
-        yield Finding("device", OK, f"{device}: looked for when the daemon starts")
-    elif not Path(device).exists():
-        yield Finding("device", FAIL, f"{device} is not there; is it plugged in, and the name right?")
-    elif not os.access(device, os.R_OK | os.W_OK):
-        yield Finding("device", FAIL, f"{device}: this user may not open it; the daemon's group needs it")
-    elif is_pseudo_terminal(device) and not config.table.test:
-        yield Finding("device", FAIL, f"{device} is a pseudo-terminal; that needs table.test = true")
-    else:
-        yield Finding("device", OK, f"{device} is there and may be opened")
+    for key, beeper in made.items():
+        name = config.beeper.each[key].driver
+        if name == "null":
+            yield Finding(key, OK, "null: nobody hears it")
+        elif not look or not isinstance(beeper, Checked):
+            yield Finding(key, OK, f"{name}; hear it: tablectl signal close")
+        else:
+            yield _looked_at(key, name, beeper)
 
 
-def _reach(what: str, address: str) -> Finding:
+def _looked_at(key: str, name: str, beeper: Any) -> Finding:
+    try:
+        beeper.check()
+        beeper.close()
+    except Exception as fault:  # noqa: BLE001  whatever a beeper does, it is no reason not to play
+        return Finding(key, WARN, f"{name}: {fault}")
+    return Finding(key, OK, f"{name} is there; hear it: tablectl signal close")
+
+
+def reach(what: str, address: str) -> Finding:
+    """Whether something takes connections at ``tcp://host:port``."""
     try:
         parts = urlsplit(address)
         with socket.create_connection((parts.hostname or "", parts.port or 0), SECONDS):

@@ -13,7 +13,23 @@ from collections.abc import Sequence
 
 import click
 
-from tablectl.cli import alerts, dealer, delivery, emulate, game, output, past, pit_boss, service, view
+from tablectl.cli import (
+    alerts,
+    capture,
+    dealer,
+    delivery,
+    devices,
+    emulate,
+    game,
+    output,
+    past,
+    pit_boss,
+    replay,
+    scan,
+    service,
+    signal,
+    view,
+)
 from tablectl.cli.arguments import MOST_ARGUMENT, table_options
 from tablectl.cli.target import Target
 from tablectl.local import NotReachable
@@ -35,7 +51,22 @@ def cli(context: click.Context, table: str | None, socket: str | None) -> None:
     context.obj = Target(table, socket)
 
 
-for _module in (service, game, view, alerts, past, dealer, pit_boss, delivery, emulate):
+for _module in (
+    service,
+    game,
+    view,
+    alerts,
+    past,
+    dealer,
+    pit_boss,
+    delivery,
+    devices,
+    emulate,
+    scan,
+    capture,
+    replay,
+    signal,
+):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
 

@@ -12,12 +12,15 @@ from tablectl.clock import SECOND
 from tablectl.rules import draws
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
+from tablectl.table.holds import another_than_unread
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase
 from tablectl.table.turn import Refused, Turn
 
 _BURN_LABELS = frozenset({Label.NONE, Label.BURN, Label.BURN_COUNT, Label.OUTSIDE})
+
+_ANOTHER = "The next card was drawn behind it."
 
 
 def _scan(given: Arrived) -> Scan:
@@ -79,7 +82,7 @@ def card_kept(turn: Turn, given: Arrived) -> None:
     if rescan is not None and not rescan.full:
         _rescanned(turn, scan)
         return
-    if scan.card is None and turn.state.unread:
+    if scan.card is None and turn.state.unread and not another_than_unread(turn.state, scan.label.value):
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
     elif not _impossible(turn, scan):
         code = turn.state.holds[0].code
@@ -188,6 +191,9 @@ def card_unread(turn: Turn, given: Arrived) -> None:
     scan = _scan(given)
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
+    if another_than_unread(turn.state, scan.label.value):
+        keep(turn, scan, "card-unreadable", _ANOTHER)
+        return
     if turn.state.unread:
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
         turn.hold("card-unreadable", "It was tried twice.", seen(scan))
@@ -212,6 +218,8 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess.")
     elif scan.label is Label.OUTSIDE:
         keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
+    elif another_than_unread(turn.state, scan.label.value):
+        keep(turn, scan, "card-unreadable", _ANOTHER)
     elif in_step and scan.label.value != due.value:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:

@@ -141,8 +141,10 @@ def shoe_error(turn: Turn, given: Arrived) -> None:
     said = _event(given)
     note(turn, "error", said.text, ends_step=True)
     turn.say(f"The shoe reports: {said.text}")
-    if said.error in (ErrorKind.UNREAD, ErrorKind.BUTTON):
-        return  # the card concerned, or the dealer, does the rest
+    if said.error is ErrorKind.BUTTON:
+        return  # the dealer does the rest
+    if said.error is ErrorKind.UNREAD and _told_unread(turn):
+        return  # the card concerned does
     if said.error is ErrorKind.OVERDRAW:
         if turn.in_round or turn.state.last_scan == "result":
             turn.hold("overdraw", "The shoe says so.")
@@ -150,6 +152,14 @@ def shoe_error(turn: Turn, given: Arrived) -> None:
         turn.hold("shoe-error", said.text, {"label": "error", "bytes": said.raw[:64].hex(" ")})
     else:
         turn.alert("shoe-error", f"The shoe reports an error: {said.text}")
+
+
+def _told_unread(turn: Turn) -> bool:
+    """Whether the card is known of which the shoe says that it could not read it.
+
+    If not, its message was lost, and the next card would take its place.
+    """
+    return turn.state.unread > 0 or any(kept.card is None for kept in turn.state.loose)
 
 
 def shoe_note(turn: Turn, given: Arrived) -> None:

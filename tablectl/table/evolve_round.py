@@ -206,7 +206,8 @@ def amended_shoe(shoe: Shoe, before: Mapping[Position, Card], after: Mapping[Pos
 
 
 def _scan_unread(state: State, event: ev.ScanUnread) -> State:
-    return replace(state, unread=state.unread + 1, unread_deadline=event.hold_boot)
+    label = state.unread_label if state.unread else event.label
+    return replace(state, unread=state.unread + 1, unread_label=label, unread_deadline=event.hold_boot)
 
 
 OF_ROUND: dict[type[ev.Event], Callable[[State, Any], State]] = {

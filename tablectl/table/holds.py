@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tablectl.cards import Position
 from tablectl.table.state import HAND, IN_ROUND, Phase, State
 
 
@@ -200,11 +201,24 @@ def enterable(state: State) -> bool:
     )
 
 
+def another_than_unread(state: State, label: str) -> bool:
+    """Whether the shoe says that this is not the card it could not read: it gives it another place.
+
+    In step or not: where the first of them lies the shoe may not know; that they are two, it does.
+    """
+    places = tuple(Position)
+    return (
+        state.unread > 0 and label in places and state.unread_label in places and label != state.unread_label
+    )
+
+
 def _acceptable(state: State) -> bool:
     """Whether the cards kept may go to the hand: betting over, faces known, and a card due."""
     if state.phase not in (Phase.NO_MORE_BETS, Phase.DEALING) or state.round is None:
         return False
     if not state.the_shoe.sound:
+        return False
+    if state.loose and another_than_unread(state, state.loose[0].label):
         return False
     return (
         not state.round.to_be_turned

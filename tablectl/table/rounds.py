@@ -177,6 +177,8 @@ def betting_refusal(turn: Turn) -> str | None:
     why = round_refusal(turn)
     if why is None and turn.rules.betting.link_required and turn.around.link_why:
         why = f"the game server's link is not good: {turn.around.link_why}"
+    if why is None and turn.rules.betting.beeper_ack and any(a == "beeper" for a, _ in turn.state.alerts):
+        why = "the beeper cannot be heard: announce by voice; first: ack beeper"
     return why
 
 

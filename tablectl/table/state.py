@@ -145,6 +145,8 @@ class State:
     burn_reason: str = ""
     burn_first_card: bool = False
     unread: int = 0
+    unread_label: str = ""
+    """Where the shoe says the card belongs that could not be read."""
     unread_deadline: int | None = None
     last_scan: str = ""
     shoes: int = 0

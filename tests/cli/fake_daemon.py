@@ -51,7 +51,7 @@ STATE: dict[str, Any] = {
     "scanner": {
         "driver": "angel-eye", "device": "/dev/ttyUSB0", "up": True, "why": "", "bytes": 1200, "frames": 100,
         "cards": 30, "rejects": 0, "outages": 0, "last_good_age": 1.25, "health": "ok",
-        "identity": "usb:0403:6001:A50285BI FT232R USB UART", "where": "/dev/ttyUSB0",
+        "identity": "usb:0403:6001:A50285BI (FT232R USB UART)", "where": "/dev/ttyUSB0",
     },
     "link": {"good": False, "why": "connection refused"},
     "journal": {"state": "ok", "depth": 0},
@@ -93,7 +93,7 @@ class FakeDaemon:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 daemon.asked.append(self.path)
-                if self.path.startswith("/v1/events"):
+                if self.path.startswith(("/v1/events", "/v1/raw")):
                     self._send(daemon.streams.pop(0) if daemon.streams else None)
                 else:
                     others = {"/v1/state": daemon.state, "/v1/delivery": daemon.delivery}

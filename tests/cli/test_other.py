@@ -301,6 +301,23 @@ def test_emulate_speaks_on_a_pseudo_terminal_what_it_is_told(tmp_path: Path) -> 
     assert not link.is_symlink()
 
 
+def test_emulate_says_what_else_a_configuration_needs(tmp_path: Path) -> None:
+    """What it prints, put into a configuration, is one that the check is content with."""
+    script = tmp_path / "script"
+    for protocol, setting in (("barcode", 'cards = "suit-rank"'), ("rfid", "again_minutes = 10")):
+        script.write_text("load 8S cut TH\ndraw\ndraw\n")
+        done = tablectl("emulate", protocol, "--link", str(tmp_path / "shoe"), "--script", str(script))
+        assert (done.returncode, done.stderr) == (0, "")
+        lines = done.stdout.splitlines()
+        said = [line.removeprefix("setting ") for line in lines if line.startswith("setting ")]
+        assert setting in said
+        assert lines[0] == f"device {tmp_path / 'shoe'}" and lines[-3:] == ["2 cards", "8S", "cutting card"]
+        path = tmp_path / "T07.toml"
+        path.write_text(LEAST.replace("angel-eye", protocol) + "\n".join(said) + "\n")
+        done = tablectl("check", "--config-only", "--config", str(path))
+        assert f"ok    driver: {protocol}" in done.stdout
+
+
 def test_emulate_plays_a_script_and_fails_on_a_line_it_does_not_know(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("load 7\ndraw\nhang-up\nplug-in\nrestart\nstandby\nresult tie\nwait 0\n")

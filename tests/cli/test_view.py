@@ -22,7 +22,7 @@ from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
     *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
-    "prometheus_client",
+    *("prometheus_client", "serial", "usb", "tablectl.capture"),
 )
 NAMES_HEAVY = f"""
 import sys
@@ -47,6 +47,8 @@ sys.exit(code)
         ["confirm", "--round", "12/34"],
         ["correct", "P1", "8S", "--as", "bo", "--reason", "misread"],
         ["amend", "--help"],
+        ["scan", "--help"],
+        ["devices", "--help"],
     ],
 )
 def test_quick_commands_load_nothing_heavy(daemon: FakeDaemon, run: Path, words: list[str]) -> None:
@@ -70,10 +72,32 @@ def test_status_shows_what_a_dealer_needs(daemon: FakeDaemon, run: Path) -> None
         "B1 TH  B2 5D", "HOLD overdraw: A card", "cards kept: K1 ?  K2 ?", "way out: release burn",
         "  saw: scan 5, position B3, bytes 02 35 03", "last: round 12/33, player, confirmed by dealer",
         "alert disk-slow", "link NOT good: connection refused", "last good one 1.2 s ago",
-        "say: Egalité, tie",
+        "say: Egalité, tie", "/dev/ttyUSB0 up\n",
+        "  usb:0403:6001:A50285BI (FT232R USB UART), at /dev/ttyUSB0\n",
     ):  # fmt: skip
         assert text in done.stdout
     assert json.loads(tablectl("status", "--json", run=run).stdout) == STATE
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        ({"health": "mute", "why": "its line is silent"}, ["dev up, MUTE: its line is silent"]),
+        ({"health": "absent", "up": False, "why": "unplugged"}, ["dev DOWN: unplugged"]),
+        ({"health": "swapped", "why": "x", "identity": "a"}, ["dev up, SWAPPED: x", "  a"]),
+        ({}, ["dev up"]),
+        ({"health": "\x1b[2J" * 9, "why": 7, "identity": [1], "where": {}}, None),
+    ],
+    ids=["mute", "absent", "swapped", "of an older daemon", "of a liar"],
+)
+def test_status_says_how_the_scanner_is(changes: dict[str, Any], lines: list[str] | None) -> None:
+    scanner = {"driver": "x", "device": "dev", "up": True, "why": "", **changes}
+    told = State({**STATE, "scanner": scanner}).lines()
+    assert "\x1b" not in "".join(told)
+    if lines is not None:
+        at = next(i for i, line in enumerate(told) if line.startswith("scanner "))
+        assert told[at].endswith(lines[0])
+        assert told[at + 1 : at + 1 + len(lines[1:])] == lines[1:]
 
 
 @pytest.mark.parametrize(

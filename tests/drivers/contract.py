@@ -122,13 +122,21 @@ def feed(decoder: Decoder, data: bytes, now: int = 0) -> list[Item]:
     return list(decoder.feed(data, now).items)
 
 
-def feed_split(decoder: Decoder, data: bytes, cuts: Sequence[int], now: int = 0) -> list[Item]:
-    """The items of ``data`` handed over in parts, cut at ``cuts``."""
+def told_split(decoder: Decoder, data: bytes, cuts: Sequence[int], now: int = 0) -> Decoded:
+    """Items and replies of ``data`` handed over in parts, cut at ``cuts``."""
     edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     items: list[Item] = []
+    replies = b""
     for start, end in pairwise(edges):
-        items += decoder.feed(data[start:end], now).items
-    return items
+        told = decoder.feed(data[start:end], now)
+        items += told.items
+        replies += told.replies
+    return Decoded(tuple(items), replies)
+
+
+def feed_split(decoder: Decoder, data: bytes, cuts: Sequence[int], now: int = 0) -> list[Item]:
+    """The items alone."""
+    return list(told_split(decoder, data, cuts, now).items)
 
 
 def drain(decoder: Decoder, now: int = 0) -> list[Item]:
@@ -148,11 +156,11 @@ def scans(items: Sequence[Item]) -> list[Card | None]:
 
 
 def check_splits(subject: Subject, data: bytes, cuts: Sequence[int]) -> None:
-    """Whole, byte by byte and in parts: the same items, also those that time brings."""
+    """Whole, byte by byte and in parts: the same items and answers, also the items that time brings."""
     whole, single, parts = subject.decoder(), subject.decoder(), subject.decoder()
-    items = feed(whole, data)
-    assert feed_split(single, data, range(len(data))) == items
-    assert feed_split(parts, data, cuts) == items
+    told = whole.feed(data, 0)
+    assert told_split(single, data, range(len(data))) == told
+    assert told_split(parts, data, cuts) == told
     late = drain(whole)
     assert drain(single) == late
     assert drain(parts) == late

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -253,6 +254,15 @@ def test_every_line_gets_one_answer(lines: list[tuple[bytes, int]]) -> None:
     for line, pause in lines:
         now += pause * 1_000_000
         assert decoder.feed(line + b"\r\n", now).replies in (ACK, NAK)
+
+
+@given(
+    st.lists(st.sampled_from([b"1010\r\n", b"2020\r", b"\xff\n", b"9" * 300, b"\r", b"10"]), max_size=8),
+    st.lists(st.integers(0, 400), max_size=8),
+)
+def test_answers_do_not_depend_on_how_the_bytes_are_split(lines: list[bytes], cuts: list[int]) -> None:
+    waiting = replace(SUBJECT, decoder=lambda: DRIVER.decoder({**CARDS, "host_ack": True}))
+    contract.check_splits(waiting, b"".join(lines), cuts)
 
 
 # --- its own beeper ----------------------------------------------------------------------------------

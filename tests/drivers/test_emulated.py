@@ -7,7 +7,7 @@ import queue
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -394,12 +394,17 @@ def _wait_until_refused(device: str) -> None:
 class Rig:
     """An emulated shoe with a reader on it."""
 
-    def __init__(self, shoe: EmulatedShoe, driver: Driver) -> None:
+    def __init__(self, shoe: EmulatedShoe, driver: Driver, settings: Mapping[str, Any] | None = None) -> None:
         self.shoe = shoe
         self.arrivals: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         self.crashes: list[BaseException] = []
         self.reader = Reader(
-            driver, shoe.device, {}, self.arrivals.put, settle=20_000_000, on_crash=self.crashes.append
+            driver,
+            shoe.device,
+            settings or {},
+            self.arrivals.put,
+            settle=20_000_000,
+            on_crash=self.crashes.append,
         )
         self.reader._backoff = Backoff(first=20_000_000)
         self.reader.start()

@@ -385,7 +385,7 @@ def name(*ports: SimpleNamespace, real: str = "/dev/ttyUSB1") -> str:
 
 
 def test_an_adapter_is_known_by_its_number_wherever_it_hangs() -> None:
-    known = "usb:0403:6001:A50285BI FT232R USB UART"
+    known = "usb:0403:6001:A50285BI (FT232R USB UART)"
     assert name(usb("/dev/ttyUSB1", "A50285BI")) == known
     assert name(usb("/dev/ttyUSB0", "B"), usb("/dev/ttyUSB1", "A50285BI", "4")) == known
     assert name(usb("/dev/ttyUSB7", "A50285BI"), real="/dev/ttyUSB7") == known
@@ -394,7 +394,7 @@ def test_an_adapter_is_known_by_its_number_wherever_it_hangs() -> None:
 
 @pytest.mark.parametrize("number", [None, "", " "])
 def test_an_adapter_without_a_number_is_known_by_its_socket(number: str | None) -> None:
-    known = "usb:0403:6001@0000:00:14.0-usb-0:1.2 FT232R USB UART"
+    known = "usb:0403:6001@0000:00:14.0-usb-0:1.2 (FT232R USB UART)"
     assert name(usb("/dev/ttyUSB1", number)) == known
     second_bus = "/sys/devices/pci0000:00/0000:00:14.0/usb3/3-1/3-1.2"
     assert name(usb("/dev/ttyUSB1", number, usb_device_path=second_bus)) == known, "buses are renumbered"
@@ -407,8 +407,8 @@ def test_the_ports_of_one_adapter_are_told_apart(tmp_path: Path) -> None:
     first = usb("/dev/ttyUSB1", "A1", location="1-2:1.0")
     second = usb("/dev/ttyUSB1", "A1", location="1-2:1.1")
     assert (name(first), name(second)) == (
-        "usb:0403:6001:A1,if0 FT232R USB UART",
-        "usb:0403:6001:A1,if1 FT232R USB UART",
+        "usb:0403:6001:A1,if0 (FT232R USB UART)",
+        "usb:0403:6001:A1,if1 (FT232R USB UART)",
     )
     (tmp_path / "port_number").write_text("3\n")
     assert name(usb("/dev/ttyUSB1", "A1", device_path=str(tmp_path))).startswith("usb:0403:6001:A1,port3 ")

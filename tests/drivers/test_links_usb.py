@@ -129,7 +129,7 @@ def test_a_read_is_a_whole_number_of_packets(bus: FakeBus, packet: int) -> None:
 def test_a_report_without_its_zeros_at_the_end_leaves_the_next_one_in_step(sizes: list[int]) -> None:
     bus = FakeBus(hurry=50)
     device = bus.plug(FakeDevice(serial="S1"))
-    link = UsbLink(NAME, POS, where=bus)
+    link = UsbLink(NAME, POS, library=bus)
     try:
         for size in sizes:
             device.say(b"x" * size)
@@ -154,6 +154,17 @@ def test_a_report_cut_by_a_time_out_is_put_together(bus: FakeBus) -> None:
 
     bus.intr_read = cut  # type: ignore[method-assign, assignment]
     assert take(link, 128) == b"a" * 64 + b"b" * 64
+    link.close()
+
+
+def test_a_short_report_of_whole_packets_ends_with_the_pause_behind_it(bus: FakeBus) -> None:
+    device = FakeDevice(serial="S1", interfaces=[FakeInterface(packet=8)])
+    bus.plug(device)
+    link = UsbLink(NAME, POS)
+    device.say(b"a" * 24)
+    assert take(link, 64) == (b"a" * 24).ljust(64, b"\0")
+    device.say(b"b" * 64)
+    assert take(link, 64) == b"b" * 64
     link.close()
 
 
@@ -218,8 +229,13 @@ def test_idle_time_outs_of_ten_minutes_are_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_idle_scanner_wakes_nobody_more_than_four_times_a_second() -> None:
-    assert 200 <= links_usb.WAIT <= 1000
+def test_an_idle_scanner_wakes_its_thread_twice_a_second_and_the_reader_never() -> None:
+    bus = FakeBus()  # in real time
+    device = bus.plug(FakeDevice(serial="S1"))
+    link = UsbLink(NAME, POS, library=bus)
+    assert not ready(link, 0.7)
+    assert device.waits == 1
+    link.close()
 
 
 def test_a_stall_clears_the_halt_once_and_three_are_a_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
@@ -228,9 +244,13 @@ def test_a_stall_clears_the_halt_once_and_three_are_a_lost_scanner(link: UsbLink
         device.say(b"\x02" + bytes(63))
         assert take(link, 64)
         assert done(device, ["clear_halt", "reset_device"]) == [("clear_halt", 0x81)] * stalls
+    device.fail("intr_read", *[errno.EPIPE, errno.ETIMEDOUT] * 4)  # apart: each time it listened again
+    device.say(b"\x02" + bytes(63))
+    assert take(link, 64)
+    assert len(done(device, ["clear_halt"])) == 2 + 4
     device.fail("intr_read", *[errno.EPIPE] * 3)
     assert lost(link).startswith("scanner lost: ")
-    assert len(done(device, ["clear_halt"])) == 3
+    assert len(done(device, ["clear_halt"])) == 2 + 4 + 1
     assert done(device, ["reset_device"]) == []
 
 
@@ -270,6 +290,28 @@ def test_close_during_a_read_is_clean_and_the_driver_is_back(device: FakeDevice,
     assert device.interfaces[0].driver
     assert device.handles == 0
     assert descriptors() == before
+
+
+def test_a_read_that_does_not_come_back_is_left_alone(
+    device: FakeDevice, bus: FakeBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+
+    def hang(*_: Any) -> int:
+        stuck.set()
+        go_on.wait(5)
+        raise usb_error(errno.ENODEV)
+
+    monkeypatch.setattr(bus, "intr_read", hang)
+    monkeypatch.setattr(links_usb, "_JOIN", 0.01)
+    link = UsbLink(NAME, POS)
+    assert stuck.wait(5)
+    link.close()
+    # Nothing is freed under the thread that still uses it.
+    assert device.handles == 1
+    assert device.holders
+    go_on.set()
+    eventually(lambda: usb_threads() == [])
 
 
 @pytest.mark.soak
@@ -358,6 +400,8 @@ def test_a_hid_driver_opens_usb_names_and_pseudo_terminals_and_nothing_else(
             open_hid(name, POS)
     with pytest.raises(LinkFault, match="no scanner at"):
         open_hid(str(tmp_path / "absent"), POS)
+    with pytest.raises(LinkFault, match="cannot be opened"):
+        open_hid("/dev/\0", POS)
     for name in ("tcp://192.0.2.1:4001", "usb:0c2e:0b61", "", "\0"):
         with pytest.raises(LinkFault, match="device: "):
             open_hid(name, POS)
@@ -381,9 +425,10 @@ def test_an_output_report_goes_to_the_endpoint_or_else_the_control_pipe(bus: Fak
         bus.unplug(device)
 
 
-def test_a_beep_that_the_scanner_does_not_know_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
-    device.fail("ctrl_transfer", errno.EPIPE)
-    link.write(b"\xfd\x03\x16\x07\x0d")
+def test_a_beep_that_the_scanner_does_not_take_is_no_lost_scanner(link: UsbLink, device: FakeDevice) -> None:
+    for fault in (usb_error(errno.EPIPE), usb_error(errno.ETIMEDOUT), usb_error(None, -7)):
+        device.fail("ctrl_transfer", fault)
+        link.write(b"\xfd\x03\x16\x07\x0d")
     device.fail("ctrl_transfer", errno.ENODEV)
     with pytest.raises(LinkFault, match="unplugged"):
         link.write(b"\xfd\x03\x16\x07\x0d")
@@ -445,7 +490,7 @@ def at_table(bus: FakeBus) -> Iterator[Callable[[Driver, str], Table]]:
 
 def test_cards_of_a_hid_pos_scanner(at_table: Callable[..., Table], device: FakeDevice) -> None:
     table = at_table(hid_pos.DRIVER)
-    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 (Scanner)"
+    assert table.wait(ScannerRestored).identity == "usb:0c2e:0b61:S1 Scanner"
     device.say(POS_CARDS.card(ACE))
     assert table.card() == ACE
     device.say(POS_CARDS.card(HEART))

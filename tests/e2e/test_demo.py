@@ -49,6 +49,18 @@ def test_demo_plays_a_whole_shoe_and_ends_well(capsys: pytest.CaptureFixture[str
     assert summary["last_hands"] == 1
 
 
+@pytest.mark.parametrize("scanner", ["barcode", "rfid", "zebra-ssi"])
+def test_demo_plays_with_a_scanner_of_codes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, scanner: str
+) -> None:
+    """Two shoes in the long run: an RFID card of the first one comes again in the second."""
+    if not SOAK:
+        monkeypatch.setattr(ScriptedDealer, "play", stop_after(5))
+    (table,) = run(capsys, shoe=scanner, speed=1_000, shoes=2)["tables"]
+    assert (table["voids"], table["differences"], table["error"]) == (0, [], "")
+    assert table["rounds"] >= (120 if SOAK else 5)
+
+
 def test_demo_tells_of_a_difference(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

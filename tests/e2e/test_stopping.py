@@ -185,7 +185,7 @@ def test_boots_without_scanner_and_server_and_picks_them_up_when_they_come() -> 
     with Rig("bee-tek", overrides=BARE) as rig:
         rig.shoe.hang_up()
         rig.start_daemon()
-        state = rig.client.state()
+        state = rig.wait(lambda s: s["alerts"], "the scanner is missed", 30)
         assert not state["scanner"]["up"] and not state["link"]["good"]
         status, health = rig.client.get("/healthz")
         assert (status, health) == (200, {"ok": True, "alerts": ["scanner-lost"]})

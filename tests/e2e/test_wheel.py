@@ -126,7 +126,7 @@ def test_its_entry_points_load(clean: Clean) -> None:
     drivers, emulators, beepers = names
     assert {"angel-eye", "bee-tek", "barcode"} <= set(drivers)
     assert {"angel-eye", "bee-tek"} <= set(emulators)
-    assert {"null", "bell", "sound"} <= set(beepers)
+    assert {"null", "bell", "sound", "pcspkr", "relay", "patlite", "scanner"} <= set(beepers)
 
 
 def test_its_configuration_is_inside(clean: Clean) -> None:

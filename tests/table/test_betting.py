@@ -8,7 +8,19 @@ from tablectl import events as ev
 from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant, iso
 from tablectl.scanner import Arrived, Label, Scan
-from tablectl.table import Around, Command, Expect, Kind, Phase, Signal, Started, Tick, decide, next_deadline
+from tablectl.table import (
+    Around,
+    Command,
+    Expect,
+    Kind,
+    Phase,
+    Signal,
+    Started,
+    Tick,
+    Trouble,
+    decide,
+    next_deadline,
+)
 from tests.table.playing import NATURAL, Play, house
 
 
@@ -234,6 +246,20 @@ def test_the_link_may_be_no_condition() -> None:
     play.idle()
     play.around = Around(play.around.rules, link_why="down")
     play.do(Kind.BETS_OPEN)
+
+
+def test_a_beeper_that_cannot_be_heard_is_acknowledged_before_betting_where_the_house_says_so() -> None:
+    for strict in (False, True):
+        play = Play(house(betting={"beeper_ack": strict}))
+        play.idle()
+        play.give(Trouble(play.now(), "other", "Something else."))
+        play.give(Trouble(play.now(), "beeper", "The beeper cannot be heard: announce by voice."))
+        if strict:
+            assert "announce by voice; first: ack beeper" in play.refused(Kind.BETS_OPEN)
+            play.do(Kind.HAND_FREE)  # no wagers: no beep needed
+            play.do(Kind.VOID)
+            play.do(Kind.ACK, alert="beeper")
+        play.do(Kind.BETS_OPEN)
 
 
 def test_automatic_opening_after_the_pause() -> None:

@@ -11,7 +11,7 @@ from tablectl import events as ev
 from tablectl.cards import Outcome
 from tablectl.profiles import load_rules
 from tablectl.scanner import DeviceKind, ErrorKind, Label
-from tablectl.table import Command, Expect, Kind, Phase, Started
+from tablectl.table import Command, Expect, Kind, Phase, Started, offered
 from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 
 LABELLED = "P1=9S B1=2H P2=KD B2=3C"
@@ -275,7 +275,11 @@ DISTURB: dict[str, Callable[[Play], object]] = {
         play.release("cards-confirmed"),
     ),
     "error": lambda play: (play.device(DeviceKind.ERROR, number=4), play.release("cards-confirmed")),
-    "cannot read": lambda play: play.device(DeviceKind.ERROR, error=ErrorKind.UNREAD),
+    "cannot read": lambda play: (
+        play.device(DeviceKind.ERROR, error=ErrorKind.UNREAD),
+        play.release("cards-confirmed"),
+    ),
+    "wrong button": lambda play: play.device(DeviceKind.ERROR, error=ErrorKind.BUTTON),
     "hold": lambda play: (play.do(Kind.HOLD), play.release("resume")),
     "stand-by in mid-hand": lambda play: play.device(DeviceKind.STANDBY),
     "scanner lost": lambda play: (play.lose(), play.restore(), play.release("cards-confirmed")),
@@ -345,3 +349,43 @@ def test_the_shoes_burn_count_against_the_house_rules() -> None:
     assert by_value.alerts == []
     by_value.device(DeviceKind.BURN_COUNT, number=5)
     assert by_value.alerts == ["burn-count"]
+
+
+@pytest.mark.parametrize("what", ["card", "unread card"])
+def test_a_card_the_shoe_calls_another_never_takes_the_place_of_the_unread_one(what: str) -> None:
+    play = shoe_table()
+    play.no_more_bets()
+    play.deal_labelled("P1=9S")
+    play.scan(None, Label.B1)
+    play.device(DeviceKind.ERROR, error=ErrorKind.UNREAD)
+    assert not play.state.held, "the unread card is known"
+    out = play.out
+    play.scan("KD" if what == "card" else None, Label.P2)
+    assert play.codes == ["card-unreadable"] and play.out == out + 1
+    assert "accept" not in offered(play.state), "it is not the unread card"
+    play.do(Kind.ENTER, position="B1", card="2H")
+    if what != "card":
+        play.do(Kind.CORRECT, position="K1", card="KD")
+    play.release("accept")
+    assert not play.state.held
+    assert [str(card) for card in play.state.the_round.dealt] == ["9S", "2H", "KD"]
+
+
+def test_the_unread_card_told_again_under_its_own_name_is_one_card() -> None:
+    play = shoe_table()
+    play.no_more_bets()
+    play.scan(None, Label.P1)
+    play.scan("9S", Label.P1)
+    assert not play.state.held
+    assert [str(card) for card in play.state.the_round.dealt] == ["9S"]
+
+
+def test_a_shoe_that_cannot_read_a_card_it_has_not_told_of_holds_the_table() -> None:
+    play = shoe_table()
+    play.no_more_bets()
+    play.deal_labelled("P1=9S")
+    play.device(DeviceKind.ERROR, error=ErrorKind.UNREAD, text="error 1: cannot read card")
+    assert play.codes == ["shoe-error"], "the next card would take its place"
+    play.do(Kind.ENTER, position="B1", card="2H")
+    play.release("cards-confirmed")
+    assert not play.state.held

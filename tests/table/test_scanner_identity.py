@@ -13,8 +13,8 @@ from tablectl.table import Kind, Started, State, evolve
 from tablectl.table.checkpoint import before
 from tests.table.playing import NATURAL, Play
 
-ONE = "usb:0403:6001:A50285BI FT232R USB UART"
-OTHER = "usb:0403:6001:A50285BJ FT232R USB UART"
+ONE = "usb:0403:6001:A50285BI (FT232R USB UART)"
+OTHER = "usb:0403:6001:A50285BJ (FT232R USB UART)"
 
 
 def changed(play: Play) -> list[str]:

@@ -19,6 +19,10 @@ FAULTS: dict[str, str] = {
     "unreadable": "the shoe cannot read the card",
     "hang-up": "the cable comes out in mid-frame, and goes in again",
     "cut-mid-hand": "the cutting card comes out in mid-hand",
+    "lose": "every copy of a frame lost",
+    "echo": "a frame comes once more after a long pause",
+    "freeze": "the line stands still for seconds, in mid-frame",
+    "noise": "a burst of rubbish before a frame, as of a wrong baud rate",
 }
 """The names, and what they do."""
 
@@ -74,6 +78,8 @@ class Faults:
         """The steps that send ``frame`` ``copies`` times, ``gap`` seconds apart, with what goes wrong."""
         if not self._every:
             return _spaced([[Say(frame)] for _ in range(copies)], gap)
+        if self.strikes("lose"):
+            return []
         sent = [frame] * copies
         if self.strikes("duplicate"):
             sent += [frame] * self.number(1, 3)
@@ -88,11 +94,19 @@ class Faults:
             told.append(steps)
         if sent and self.strikes("split"):
             told = [self._split(steps) for steps in told]
-        if sent and self.strikes("hang-up"):
+        hung_up = bool(sent) and self.strikes("hang-up")
+        if hung_up:
             told[self.number(0, len(sent) - 1)] = self._hang_up(frame)
         steps = _spaced(told, gap)
         if self.strikes("stall"):
             steps.insert(self.number(0, min(1, len(steps))), Wait(self.number(200, 800) / 1000))
+        if sent and self.strikes("freeze"):
+            steps = self._freeze(steps)
+        # A reader that opened the line anew has forgotten what came before: no echo comes over that.
+        if sent and not hung_up and self.strikes("echo"):
+            steps += [Wait(self.number(1500, 5000) / 1000), Say(frame)]
+        if self.strikes("noise"):
+            steps.insert(0, Say(self._random.randbytes(self.number(20, 300))))
         return steps
 
     def _spoil(self, frame: bytes, alone: bool) -> Say:
@@ -117,6 +131,14 @@ class Faults:
                 split += [Say(rest[:size]), Wait(self.number(1, 8) / 1000)]
                 rest = rest[size:]
         return split
+
+    def _freeze(self, steps: list[Step]) -> list[Step]:
+        at = next(i for i, step in enumerate(steps) if isinstance(step, Say))
+        said = steps[at]
+        assert isinstance(said, Say)
+        cut = self.number(0, len(said.data))
+        pause = Wait(self.number(1000, 6000) / 1000)
+        return [*steps[:at], Say(said.data[:cut]), pause, Say(said.data[cut:]), *steps[at + 1 :]]
 
     def _hang_up(self, frame: bytes) -> list[Step]:
         # Real seconds: the reader's patience does not scale with the emulator's speed.

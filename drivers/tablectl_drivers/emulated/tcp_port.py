@@ -31,7 +31,7 @@ class TcpPort(Port):
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         try:
             with self._lock:
-                self._up()
+                self._listen()
         except OSError:
             os.close(self._wake)
             raise
@@ -56,7 +56,10 @@ class TcpPort(Port):
         self._plugged = True
         if self._listener is not None or self._peer is not None:
             return
-        self._listen()
+        with suppress(
+            OSError
+        ):  # the thread may still hold the old one in its poll: then it listens anew itself
+            self._listen()
         os.eventfd_write(self._wake, 1)
 
     def _listen(self) -> None:

@@ -1,0 +1,33 @@
+"""A credential that was missing when the table started: looked for until it comes.
+
+A machine may boot before the disk with its secrets is there, or a house may write them last. The table is up
+without them and says what it lacks; nobody has to remember to start it again. (What systemd hands over, it
+hands over once: there the unit is started again.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tablectl.profiles import ConfigError
+
+LOOK = 1.0
+"""Seconds between two looks."""
+
+T = TypeVar("T")
+
+
+async def come(read: Callable[[], T], log: Any) -> T:
+    """What ``read`` gives, once it gives something. A file that cannot be used is told of once."""
+    told = ""
+    while True:
+        try:
+            if found := await asyncio.to_thread(read):
+                return found
+        except ConfigError as fault:
+            if str(fault) != told:
+                told = str(fault)
+                log.warning("a credential cannot be used", reason=told)
+        await asyncio.sleep(LOOK)

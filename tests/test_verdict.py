@@ -1,0 +1,148 @@
+"""What is wrong with a scanner, told from its counters; and which driver the bytes would fit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tablectl_drivers import angel_eye, bee_tek
+
+from tablectl.cards import DECK
+from tablectl.fitting import fits
+from tablectl.item_words import hex_of, item_json
+from tablectl.plugins import load_driver
+from tablectl.raw_tap import Entry
+from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
+from tablectl.verdict import KEEP, Tally, is_text, verdict
+
+S = 10**9
+CARD = Scan(DECK[0], Label.NONE, b"x")
+
+
+def heard(
+    *records: Entry | bytes | Item, seconds: float = 20.0, connected: bool = True, why: str = ""
+) -> Tally:
+    """A tally of bytes and items, with the reader's state last."""
+    tally = Tally()
+    for record in records:
+        match record:
+            case bytes():
+                tally.add({"kind": "bytes", "at": S, "hex": hex_of(record)})
+            case dict():
+                tally.add(record)
+            case _:
+                tally.add({"kind": "item", "at": S, "item": item_json(record)})
+    tally.add({"kind": "state", "at": int(seconds * S), "connected": connected, "text": why})
+    return tally
+
+
+NOISE = b"\x91\xa5\x03\x00\xff"
+
+
+@pytest.mark.parametrize(
+    ("tally", "code", "says"),
+    [
+        (heard(connected=False, why="no permission to open it"), "absent", "no permission to open it"),
+        (heard(), "no-bytes", "the shoe's power"),
+        (heard(NOISE, Reject(NOISE, "noise")), "no-frames", "Baud rate or parity"),
+        (heard(NOISE, DeviceEvent(DeviceKind.NOTICE, b"", "a stub")), "no-frames", "Baud rate or parity"),
+        (heard(b"1010\r\n9999\r\n", Reject(b"9999", "no card has the code 9999")), "no-frames", "plain text"),
+        (heard(b"1010\r\n", Reject(b"9999", "no card has the code 9999")), "no-frames", "the code 9999"),
+        (heard(NOISE, DeviceEvent(DeviceKind.STANDBY, b"x")), "no-cards", "card table is another deck's"),
+        (heard(NOISE, Scan(None, Label.NONE, b"x")), "unread", "reads none"),
+        (heard(NOISE, CARD, Reject(b"1", "a"), Reject(b"1", "a")), "noisy", "A bad cable"),
+        (heard(NOISE, CARD, Reject(b"1", "a")), "ok", "the scanner works"),
+        (heard(NOISE, CARD, seconds=3.4), "ok", "1 cards in 3 s"),
+    ],
+)  # fmt: skip
+def test_each_stuck_counter_has_its_verdict(tally: Tally, code: str, says: str) -> None:
+    found = verdict(tally, "/dev/ttyUSB0", "angel-eye")
+    assert found.code == code
+    assert says in " ".join(found.texts)
+
+
+@pytest.mark.parametrize(
+    ("device", "records", "says", "never"),
+    [
+        ("tcp://192.0.2.10:4001", (), "behind the serial server", "straight or crossed"),
+        ("tcp://192.0.2.10:4001", (NOISE,), "set in the serial server, not here", "\0"),
+        ("usb:0c2e:0b61@1-1.2", (), "another mode", "straight or crossed"),
+        ("usb:0c2e:0b61@1-1.2", (NOISE,), "Another driver", "Baud"),
+    ],
+)
+def test_a_way_out_is_one_of_that_kind_of_device(
+    device: str, records: tuple[bytes, ...], says: str, never: str
+) -> None:
+    text = " ".join(verdict(heard(*records), device, "angel-eye").texts)
+    assert says in text
+    assert never not in text
+
+
+values = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.lists(st.integers(), max_size=2)
+keys = st.sampled_from(["kind", "at", "hex", "item", "text", "connected", "count", "card"])
+kinds = st.sampled_from(["bytes", "item", "lost", "restored", "state", "dropped", "end", "header"])
+
+
+@given(st.lists(st.dictionaries(keys, values | st.dictionaries(keys, values)), max_size=8), kinds)
+def test_records_of_any_form_are_counted_or_ignored(records: list[dict[str, Any]], kind: str) -> None:
+    tally = Tally()
+    for record in records:
+        tally.add(record)
+        tally.add(record | {"kind": kind})
+    assert verdict(tally, "/dev/x", "bee-tek").texts
+
+
+def test_of_a_long_listening_only_the_last_bytes_are_kept() -> None:
+    tally = heard(*([bytes(1000)] * 50))
+    assert tally.byte_count == 50_000
+    assert KEEP - 1000 <= sum(len(data) for _, data in tally.pieces) <= KEEP
+
+
+def test_text_is_told_from_noise() -> None:
+    assert is_text(b"1010\r\n2020\r\n")
+    assert not is_text(b"1010\r\n\xff")
+    assert not is_text(b"")
+
+
+# --- what would fit ---------------------------------------------------------------------------------------
+
+
+def bee_tek_bytes() -> bytes:
+    encoder = bee_tek.Encoder()
+    return b"".join(encoder.card(card) for card in DECK[:5])
+
+
+def angel_eye_bytes() -> bytes:
+    encoder = angel_eye.Encoder()
+    return b"".join(encoder.card(Label.P1, card) * 3 for card in DECK[:5])
+
+
+def with_parity(data: bytes, odd: int) -> bytes:
+    return bytes(byte | ((byte.bit_count() + odd) % 2) << 7 for byte in data)
+
+
+def test_bytes_of_another_device_are_known_by_their_frames() -> None:
+    (fit,) = fits([(0, bee_tek_bytes())], "angel-eye", {})
+    assert (fit.driver, fit.cards, fit.rejects, fit.parity) == ("bee-tek", 5, 0, "")
+    assert fit.words == "these look like bee-tek: 5 frames, 5 cards"
+    found = fits([(i * S, frame) for i, frame in enumerate([angel_eye_bytes()])], "bee-tek", {"baud": 9600})
+    assert [(fit.driver, fit.cards) for fit in found] == [("angel-eye", 5)]
+
+
+@pytest.mark.parametrize(("odd", "parity"), [(0, "E"), (1, "O")])
+def test_a_parity_bit_that_nobody_expects_is_found(odd: int, parity: str) -> None:
+    (fit,) = fits([(0, with_parity(bee_tek_bytes(), odd))], "bee-tek", {})
+    assert (fit.driver, fit.parity, fit.cards) == ("bee-tek", parity, 5)
+    assert f'bytesize = 7 and parity = "{parity}"' in fit.words
+    settings = {"bytesize": 7, "parity": parity}
+    load_driver("bee-tek").check(settings)
+
+
+def test_noise_fits_nothing() -> None:
+    rng = random.Random(7)
+    for _ in range(20):
+        noise = [(i * S // 10, rng.randbytes(40)) for i in range(20)]
+        assert fits(noise, "angel-eye", {}) == []
