@@ -215,6 +215,7 @@ class Guest:
         )
 
     def stop(self) -> None:
+    def stop(self) -> None:
         """Power off, like a plug pulled. The recording of its speaker is complete after it."""
         with suppress(AttributeError, OSError, Refused):
             self.qmp("quit")
