@@ -215,7 +215,6 @@ class Guest:
         )
 
     def stop(self) -> None:
-    def stop(self) -> None:
         """Power off, like a plug pulled. The recording of its speaker is complete after it."""
         with suppress(AttributeError, OSError, Refused):
             self.qmp("quit")
