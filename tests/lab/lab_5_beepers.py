@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import wave
 from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,42 +14,49 @@ from tests.lab.table import SOCKET, AngelEye, Table, config
 LOUD = 0.3
 """Of the loudest sample; what is above it is a crest."""
 
+SAME = 0.1
+"""By how much two waves of one tone may differ in length."""
+
 SHORTEST = 0.03
 """Seconds; what sounds for less is a click."""
 
 
 class Tone(NamedTuple):
-    """A stretch of sound: when it began and how long it was (s), and its pitch (Hz)."""
+    """A stretch of sound of one pitch (Hz), and how long it was (s)."""
 
-    at: float
     seconds: float
     pitch: float
 
 
 def tones(recording: Path) -> list[Tone]:
-    """What was heard."""
+    """What was heard. The machine records no silence: one tone follows right behind the other."""
     with wave.open(str(recording)) as file:
         rate, channels = file.getframerate(), file.getnchannels()
         samples = array("h", file.readframes(file.getnframes()))[::channels]
-    loudest = max(samples, default=0)
-    # A crest begins where the sound rises above LOUD, and the next one only after it has been below zero.
-    crests, armed = array("q"), True
+    found: list[Tone] = []
+    run: list[int] = []  # crests of waves of one length
+    for crest in [*_crests(samples), len(samples) + rate]:
+        if len(run) > 1:
+            usual = (run[-1] - run[0]) / (len(run) - 1)
+            if abs(crest - run[-1] - usual) > max(2, SAME * usual):
+                length = (run[-1] - run[0]) / rate
+                if length > SHORTEST:
+                    found.append(Tone(length, (len(run) - 1) / length))
+                run = run[-1:]
+        run.append(crest)
+    return found
+
+
+def _crests(samples: Sequence[int]) -> Iterator[int]:
+    """Where the sound rises above LOUD; again only after it has been at or below zero."""
+    loud = LOUD * max(samples, default=0)
+    armed = True
     for place, sample in enumerate(samples):
-        if armed and sample > LOUD * loudest:
-            crests.append(place)
+        if armed and sample > loud:
+            yield place
             armed = False
         elif sample <= 0:
             armed = True
-    found: list[Tone] = []
-    run: list[int] = []
-    for place in [*crests, len(samples) + rate]:
-        if run and place - run[-1] > rate // 50:
-            length = (run[-1] - run[0]) / rate
-            if length > SHORTEST:
-                found.append(Tone(run[0] / rate, length, (len(run) - 1) / length))
-            run = []
-        run.append(place)
-    return found
 
 
 def test_the_beep_at_the_close_of_betting_is_heard(table: Table) -> None:
@@ -75,10 +83,9 @@ def test_the_scanner_is_told_to_beep(table: Table) -> None:
     guest = table.guest
     scanner = Gadget(guest, POS, serial="18113B0A21", product=0x0B61)
     scanner.plug()
-    lines = ('cards = "suit-rank"',)
-    table.start(
-        config("hid-pos", "usb:0c2e:0b61:18113B0A21", *lines, beeper='[beeper]\ndriver = "scanner"\n')
-    )
+    lines = ('cards = "suit-rank"', 'beeper = "honeywell"')
+    beeper = '[beeper]\ndriver = "scanner"\n'
+    table.start(config("hid-pos", "usb:0c2e:0b61:18113B0A21", *lines, beeper=beeper))
     table.up()
     guest.run(f"TABLECTL_SOCKET={SOCKET} /opt/tablectl/bin/tablectl signal accept")
     assert scanner.told().rstrip(b"\0") == bytes.fromhex("fd 03 16 07 0d")
