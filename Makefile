@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: help setup demo test lint types unit soak bench lab docs schemas lock wheel clean
+.PHONY: help setup demo test lint types unit soak fuzz bench lab docs schemas lock wheel clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,9 @@ unit: $(STAMP)
 
 soak: $(STAMP) ## the heavy tests at the full counts
 	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --timeout 1800 -m soak $(ARGS)
+
+fuzz: $(STAMP) ## ten million bytes of rubbish through every decoder (ARGS="--bytes N DRIVER")
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: $(STAMP) ## latency from the wire to the game server, beside its floors
 	@$(BIN)/python -m tests.bench $(ARGS)

@@ -1,4 +1,4 @@
-"""What this machine does to a serial port besides: who holds it, who may open it, who would grab it.
+"""What this machine does to a scanner besides: who holds it, who may open it, who would grab it.
 
 Read from /proc and /sys, as far as this user may look there; every function takes the place to look in.
 """
@@ -11,7 +11,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
+from sys import byteorder
 
 PROC, SYS = Path("/proc"), Path("/sys")
 
@@ -130,3 +132,29 @@ def line_troubles(node: str, proc: Path = PROC, sys: Path = SYS) -> list[str]:
             f"tablectl set {LATENCY_MS}"
         )
     return troubles
+
+
+_ESTABLISHED = "01"
+
+
+def connected_ports(host: IPv4Address | IPv6Address, proc: Path = PROC) -> frozenset[int]:
+    """The ports of ``host`` to which something on this machine is connected now."""
+    wanted = {_kernel_form(host)}
+    if host.version == 4:
+        wanted.add(_kernel_form(IPv6Address(f"::ffff:{host}")))
+    found = set()
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in (proc / "net" / name).read_text().splitlines()[1:]:
+                fields = line.split()
+                address, _, port = fields[2].partition(":") if len(fields) > 3 else ("", "", "")
+                if address in wanted and fields[3] == _ESTABLISHED:
+                    found.add(int(port, 16))
+    return frozenset(found)
+
+
+def _kernel_form(host: IPv4Address | IPv6Address) -> str:
+    """As /proc/net/tcp has it: words of four bytes in the machine's own order."""
+    packed = host.packed
+    words = [packed[i : i + 4] for i in range(0, len(packed), 4)]
+    return "".join(f"{int.from_bytes(word, byteorder):08X}" for word in words)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from pytest_mock import MockerFixture
 
 from tablectl.machine import (
     Holders,
+    connected_ports,
     grabbers,
     holders,
     is_tty,
@@ -95,6 +98,17 @@ def test_the_latency_timer_of_an_adapter_is_read_and_told_when_long(node: Path, 
     timer.write_text("16\n")
     assert "16 ms" in line_troubles(str(node), proc, sys)[0]
     assert is_tty(str(node), sys)
+
+
+def test_connections_to_a_host_are_seen_by_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
+        assert connected_ports(ip_address("127.0.0.1")) >= {server.getsockname()[1]}
+        assert server.getsockname()[1] not in connected_ports(ip_address("127.0.0.2"))
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        assert server.getsockname()[1] not in connected_ports(ip_address("::1")), "nobody is connected"
+        with socket.create_connection(server.getsockname()[:2]):
+            assert server.getsockname()[1] in connected_ports(ip_address("::1"))
+    assert connected_ports(ip_address("127.0.0.1"), tmp_path) == frozenset()
 
 
 def test_who_may_not_open_a_port_is_told_the_group(node: Path, mocker: MockerFixture) -> None:

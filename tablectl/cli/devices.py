@@ -41,8 +41,9 @@ class _Address(click.ParamType[IPv4Address | IPv6Address]):
 def devices(host: IPv4Address | IPv6Address | None, driver: str | None, as_json: bool) -> int:
     """Show serial ports and USB scanners, who holds them, which drivers fit, and the lines to paste.
 
-    Nothing is opened. With --host one address is tried, each port once, for three seconds in all. Exit code
-    1: there is nothing.
+    Nothing is opened. With --host one address is tried, each usual port once, for three seconds in all; not
+    while a table on another machine is played through it, for some servers drop their reader for a new one.
+    Exit code 1: there is nothing.
 
     \b
     Example:  tablectl devices
@@ -66,16 +67,19 @@ def devices(host: IPv4Address | IPv6Address | None, driver: str | None, as_json:
 
 def _plugged(driver: str | None, troubles: list[str], as_json: bool) -> int:
     from tablectl.devices import Device, find_all, fitting, installed
-    from tablectl.machine import grabbers, holders
+    from tablectl.machine import Holders, grabbers, holders
 
     found, more = find_all()
     troubles = [*troubles, *more, *grabbers()]
     drivers = installed()[0]
-    there = []
+    there, hidden = [], False
     for one in found:
         fit = fitting(one, drivers)
-        held = holders(one.node).words if one.node else ""
-        there.append(Device(one, fit if driver is None or driver not in fit else (driver,), held))
+        held = holders(one.node) if one.node else Holders((), hidden=False)
+        hidden |= held.hidden
+        there.append(Device(one, fit if driver is None or driver not in fit else (driver,), held.words))
+    if hidden:
+        troubles.append("other users' processes could not be looked at: root sees all who hold a port")
     if as_json:
         output.say_json({"devices": [_json(device) for device in there], "troubles": troubles})
         return 0 if there else REFUSED
@@ -136,16 +140,28 @@ def _json(device: Device) -> dict[str, Any]:
 
 def _host(host: IPv4Address | IPv6Address, drivers: list[str], whole: bool, as_json: bool) -> int:
     from tablectl.devices import scanner_lines
+    from tablectl.machine import connected_ports
     from tablectl.serial_servers import PORTS, USABLE, try_ports
 
-    answers = try_ports(host)
+    taken = connected_ports(host) & set(PORTS)
+    answers = try_ports(host, tuple(port for port in PORTS if port not in taken))
     shown = f"[{host}]" if host.version == 6 else str(host)
     if as_json:
         ports = [
             {"port": port, "about": PORTS[port], "device": f"tcp://{shown}:{port}"} for port in answers.open
         ]
-        output.say_json({"host": str(host), "open": ports, "refused": answers.refused, "why": answers.why})
-        return 0 if answers.open else REFUSED
+        output.say_json(
+            {
+                "host": str(host),
+                "open": ports,
+                "refused": answers.refused,
+                "in_use_here": sorted(taken),
+                "why": answers.why,
+            }
+        )
+        return 0 if answers.open or taken else REFUSED
+    for port in sorted(taken):
+        output.say(f"{shown}:{port}  is read from this machine already (the daemon?): not tried")
     for port in answers.open:
         output.say(f"{shown}:{port}  takes connections: {PORTS[port]}")
         if port in USABLE and drivers:
@@ -154,6 +170,8 @@ def _host(host: IPv4Address | IPv6Address, drivers: list[str], whole: bool, as_j
     if answers.open:
         output.say("The line speed is set in the serial server. That it takes connections does not say that")
         output.say("its cable to the shoe is in: `tablectl scan` tells.")
+    elif taken:
+        return 0
     elif answers.refused:
         output.say(
             f"{shown} is there, but refuses the usual ports: it is no serial server, it is not in TCP server "

@@ -70,7 +70,7 @@ def scan(
         found = verdict(tally, device, driver)
         more = []
         if found.code == "no-frames":
-            more = _other(tally, heard, device, driver, mapping(source.get("settings")), timed_out)
+            more = _other(tally, heard, source, timed_out)
     texts = [*found.texts, *more]
     if as_json:
         counts = {
@@ -147,25 +147,19 @@ def _item(item: Mapping[str, Any], discarded: bool) -> str:
 # --- bytes, but no frame: what would fit? ----------------------------------------------------------------
 
 
-def _other(
-    tally: Tally,
-    heard: Heard,
-    device: str,
-    driver: str,
-    settings: Mapping[str, Any],
-    timed_out: bool,
-) -> list[str]:
+def _other(tally: Tally, heard: Heard, source: Mapping[str, Any], timed_out: bool) -> list[str]:
     """Another driver, parity or line speed that makes frames; in words."""
     from tablectl.fitting import fits
     from tablectl.verdict import is_text
 
-    found = [fit.words for fit in fits(tally.pieces, driver, settings)]
+    driver, device = str(source.get("driver")), str(source.get("device"))
+    found = [fit.words for fit in fits(tally.pieces, driver, mapping(source.get("settings")))]
     if found or is_text(b"".join(data for _, data in tally.pieces)) or device.startswith(("tcp://", "usb:")):
         return found
     if heard.config is None:
         return [
-            "Other line speeds cannot be tried through the daemon: stop it (systemctl stop 'tablectl@*') "
-            "and run this again."
+            "Other line speeds cannot be tried through the daemon: stop it "
+            f"(systemctl stop tablectl@{source.get('table')}) and run this again."
         ]
     if not timed_out:
         return ["Other line speeds are tried with --seconds N: `tablectl scan --seconds 20`."]

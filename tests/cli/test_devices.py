@@ -128,11 +128,19 @@ def test_a_serial_server_is_tried_port_by_port(alone: Typed, monkeypatch: pytest
         port = server.getsockname()[1]
         monkeypatch.setattr("tablectl.serial_servers.PORTS", {port: "a server", 1: "none"})
         monkeypatch.setattr("tablectl.serial_servers.USABLE", {port})
-        monkeypatch.setattr("tablectl.serial_servers.try_ports.__defaults__", ((port, 1), 1.0))
         code, out, _ = alone("devices", "--host", "127.0.0.1", "--driver", "angel-eye")
         assert code == 0 and f'device = "tcp://127.0.0.1:{port}"' in out
         assert "The line speed is set in the serial server" in out
         assert f'"port": {port}' in alone("devices", "--host", "127.0.0.1", "--json")[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            accepted = [server.accept() for _ in range(3)]  # two tries, and the daemon's
+            server.settimeout(0.05)
+            code, out, _ = alone("devices", "--host", "127.0.0.1")
+            assert code == 0 and f"127.0.0.1:{port}  is read from this machine already" in out
+            with pytest.raises(TimeoutError):
+                server.accept()
+            for connection, _ in accepted:
+                connection.close()
     code, out, _ = alone("devices", "--host", "127.0.0.1")
     assert code == 1 and "refuses the usual ports" in out
     for text in ("10.0.0.0/8", "example.org", "1.2.3"):
@@ -212,7 +220,7 @@ def test_check_names_another_reader_but_not_the_daemon(
     assert f"tablectl (pid {os.getpid()})" in first.text, "no daemon holds the lock: it is a stranger"
 
 
-def test_check_takes_the_daemons_own_connection_for_no_fault(tmp_path: Path) -> None:
+def test_check_leaves_a_serial_server_alone_that_the_daemon_reads(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         (open_,) = findings(tmp_path, f"tcp://127.0.0.1:{port}")
@@ -220,9 +228,12 @@ def test_check_takes_the_daemons_own_connection_for_no_fault(tmp_path: Path) -> 
     (tmp_path / "data").mkdir()
     (shut,) = findings(tmp_path, f"tcp://127.0.0.1:{port}")
     assert shut.grade == "FAIL"
-    with TableLock(tmp_path / "data", "T09"):
-        (shut,) = findings(tmp_path, f"tcp://127.0.0.1:{port}")
-        assert shut.grade == "ok" and f"the daemon (pid {os.getpid()})" in shut.text
+    with TableLock(tmp_path / "data", "T09"), socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+        (theirs,) = findings(tmp_path, f"tcp://127.0.0.1:{server.getsockname()[1]}")
+        assert theirs.grade == "ok" and f"the daemon (pid {os.getpid()})" in theirs.text
+        with pytest.raises(TimeoutError):
+            server.accept()  # nobody came: the daemon's connection might have been dropped for it
 
 
 def test_check_warns_of_what_would_grab_the_adapter(

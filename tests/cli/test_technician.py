@@ -291,6 +291,20 @@ def test_nothing_a_peer_says_moves_the_cursor(daemon: FakeDaemon, typed: Typed, 
         assert not set(out + err) & set("\x1b\x9b\u202e")
 
 
+def test_line_speeds_are_not_tried_under_a_daemon_nor_behind_a_serial_server(
+    daemon: FakeDaemon, typed: Typed
+) -> None:
+    for device, says in (
+        ("/dev/x", "systemctl stop tablectl@T07"),
+        ("tcp://192.0.2.1:4001", "set in the serial"),
+    ):
+        header = {"kind": "header", "table": "T07", "driver": "bee-tek", "device": device, "settings": {}}
+        daemon.streams = [stream(header, {"kind": "bytes", "at": 2 * 10**9, "hex": "91 A5 00"})]
+        code, out, err = typed("scan", "--seconds", "1")
+        assert code == 1 and says in out and "trying" not in err
+        assert daemon.asked[-1] == "/v1/raw"
+
+
 def test_a_reason_needs_a_name(daemon: FakeDaemon, typed: Typed) -> None:
     code, _, err = typed("scan", "--reason", "device: dead shoe")
     assert code == 2 and "--as NAME" in err

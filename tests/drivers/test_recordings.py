@@ -7,13 +7,14 @@ import threading
 import time
 import tty
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from tablectl.capture import Piece, item_line
 from tablectl.clock import Instant
-from tablectl.plugins import load_driver
+from tablectl.plugins import DRIVERS, load_driver
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, Discarded
 from tests.recordings import FOLDER, captures, golden_lines, read, regold, single_bytes
@@ -29,6 +30,13 @@ def golden(path: Path) -> list[str]:
 def test_every_golden_file_has_its_recording() -> None:
     assert {path.stem for path in FOLDER.glob("*.golden")} == {path.stem for path in captures()}
     assert {path.suffix for path in FOLDER.iterdir()} <= {".capture", ".golden"}
+
+
+def test_every_driver_that_is_shipped_has_a_recording() -> None:
+    shipped = {
+        point.name for point in entry_points(group=DRIVERS) if point.value.startswith("tablectl_drivers.")
+    }
+    assert shipped - {read(path).header.driver for path in captures()} == set()
 
 
 @each

@@ -120,6 +120,7 @@ def test_its_entry_points_load(clean: Clean) -> None:
             "for name in p.names(p.DRIVERS): p.load_driver(name)\n"
             "for name in p.names(p.EMULATORS): p.load_emulator(name)\n"
             "for name in p.names(p.BEEPERS): p.load_beeper(name)\n"
+            "for name in ('serial', 'usb'): p.load_finder(name)\n"
             "print(json.dumps([p.names(g) for g in (p.DRIVERS, p.EMULATORS, p.BEEPERS)]))"
         )
     )
