@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.lab.gadget import POS, Gadget
-from tests.lab.table import Table, config
+from tests.lab.table import CONFIG, Table, config
 
 TABLECTL = "/opt/tablectl/bin/tablectl"
 
@@ -34,3 +34,8 @@ def test_devices_shows_what_is_plugged_in_and_the_lines_to_paste(table: Table) -
     table.up()
     held = guest.out(f"{TABLECTL} devices")
     assert "only one may read it" in held
+    # As the service's own user, with the groups and the rules that were installed.
+    said = guest.run(f"runuser -u tablectl -- {TABLECTL} check --config {CONFIG}", check=False).out
+    assert f"{adapter} is there" in said
+    assert "may not open" not in said
+    assert "latency" not in said
