@@ -7,6 +7,7 @@ and no scenario is ever skipped.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
@@ -111,6 +112,19 @@ def main() -> int:
         print("make lab cannot run on this machine:")
         print(*(f"  {fault}" for fault in faults), sep="\n")
         return 2
+    needs.cache().mkdir(parents=True, exist_ok=True)
+    with (needs.cache() / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"another make lab runs with {needs.cache()}; wait for it, or set TABLECTL_LAB_CACHE")
+            return 2
+        image.tidy()
+        return play()
+
+
+def play() -> int:
+    """Make what is not there, play every scenario, tell."""
     transcript = Transcript()
 
     def timed(what: str, begun: float) -> None:

@@ -52,7 +52,7 @@ class Guest:
         self._disk = None if keep else disk
         self._agent: socket.socket | None = None
         self._process = subprocess.Popen(
-            self._command(folder, disk, snapshot), stderr=(self.scratch / "qemu.log").open("wb")
+            self.command(folder, disk, snapshot), stderr=(self.scratch / "qemu.log").open("wb")
         )
         try:
             self.qmp = Qmp(self._waited(self.scratch / "qmp.sock"))
@@ -69,7 +69,8 @@ class Guest:
             self.forget()
             raise
 
-    def _command(self, folder: Path, disk: Path, snapshot: str | None) -> list[str]:
+    def command(self, folder: Path, disk: Path, snapshot: str | None) -> list[str]:
+        """The machine. A snapshot fits only the machine it was made on."""
         socket_of = f"{self.scratch}/%s.sock,server=on,wait=off"
         return [
             *("qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "512"),

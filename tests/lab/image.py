@@ -8,16 +8,19 @@ snapshot, which takes two seconds where a boot without KVM takes forty.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.lab import needs
+from tests.lab.guest import Guest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -30,6 +33,7 @@ MODULES = ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
 """What the first stage of a boot needs to find the disk."""
 
 SIZE = "2G"
+MONTH = 30 * 86400.0
 
 AGENT_UNIT = """\
 [Unit]
@@ -80,14 +84,22 @@ def dependencies() -> list[str]:
 
 
 def recipe() -> str:
-    """Names the images: another recipe makes others."""
+    """Names the images: another recipe, or another QEMU, which cannot go on with this one's, makes others."""
     parts = [
-        Path(__file__).read_text(),
+        repr((needs.SUITE, PACKAGES, MODULES, SIZE, ENABLED, MASKED, sorted(FILES.items()), dependencies())),
+        *(inspect.getsource(step) for step in (build, _wheelhouse, _rootfs, Guest.command)),
         (ROOT / "requirements.lock").read_text(),
-        *dependencies(),
-        *FILES.values(),
+        _qemu(),
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _qemu() -> str:
+    if shutil.which("qemu-system-x86_64") is None:
+        return ""
+    return subprocess.run(
+        ["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def folder() -> Path:
@@ -98,14 +110,22 @@ def built() -> bool:
     return (folder() / "disk.qcow2").exists()
 
 
+def tidy() -> None:
+    """Remove what interrupted runs left, and images not used for a month. No other run is under way."""
+    for path in needs.cache().iterdir():
+        old = path != folder() and time.time() - path.stat().st_mtime > MONTH
+        if path.is_dir() and (old or path.name.startswith(("making-", "run-"))):
+            _helper("rm", "-rf", str(path))
+    if built():
+        os.utime(folder())
+
+
 def build(say: Callable[[str], None], boot_once: Callable[[Path], None]) -> Path:
     """The folder with the guest; made if it is not there. ``boot_once`` makes the first snapshot in it."""
     done = folder()
     if built():
         return done
     done.parent.mkdir(parents=True, exist_ok=True)
-    for old in done.parent.glob("making-*"):
-        _helper("rm", "-rf", str(old))
     work = Path(tempfile.mkdtemp(prefix="making-", dir=done.parent))
     say("packages of the controller (hashes checked)")
     _wheelhouse(work / "wheels")

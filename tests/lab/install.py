@@ -43,9 +43,6 @@ def wheel(folder: Path) -> Path:
 
 def install(guest: Guest) -> None:
     """As a technician would, off line: the packages it needs are in the guest already."""
-    unknown = {path.name for path in (ROOT / "systemd").iterdir()} ^ set(PLACES)
-    if unknown:
-        raise SystemExit(f"tests/lab/install.py and systemd/ differ: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as folder:
         path = wheel(Path(folder))
         guest.write(f"/root/{path.name}", path.read_bytes())
