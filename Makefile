@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: help setup demo test lint types unit soak fuzz bench docs schemas lock wheel clean
+.PHONY: help setup demo test lint types unit soak fuzz bench lab docs schemas lock wheel clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ fuzz: $(STAMP) ## ten million bytes of rubbish through every decoder (ARGS="--by
 
 bench: $(STAMP) ## latency from the wire to the game server, beside its floors
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+lab: $(STAMP) ## the installed daemon with USB devices in an emulated machine (docs/lab.md)
+	@$(BIN)/python -m tests.lab $(ARGS)
 
 docs: $(STAMP) ## the generated documents: the table's diagram
 	@$(BIN)/python -m tablectl.table.diagram > docs/table.md

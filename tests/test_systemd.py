@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tablectl.daemon import CONFIG_ERROR
 
 FOLDER = Path(__file__).parent.parent / "systemd"
@@ -39,3 +41,116 @@ def test_a_missing_credential_does_not_fail_the_start() -> None:
 
 def test_the_scanner_does_not_stop_the_service() -> None:
     assert not any(line.startswith(("BindsTo=", "Requires=")) for line in settings("tablectl.service"))
+
+
+# --- udev rules: their form here, what they do in the laboratory (tests/lab/lab_3_udev.py) ---------------
+
+RULES = ("60-tablectl.rules", "91-tablectl-brltty.rules")
+_PAIR = re.compile(r'([A-Z_]+)(\{[^}]+\})?\s*(==|!=|\+=|-=|:=|=)\s*"((?:[^"\\]|\\.)*)"\s*(?:,\s*|$)')
+MATCHES = {"ACTION", "KERNEL", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS", "ATTR", "ATTRS", "ENV", "TEST"}
+ASSIGNS = {"ENV", "ATTR", "SYMLINK", "GROUP", "MODE", "GOTO", "LABEL", "IMPORT"}
+
+
+def rules(name: str) -> list[list[tuple[str, str, str, str]]]:
+    """Each rule as key, what is in braces, operator, value. Fails on what is not of that form."""
+    found = []
+    for line in "\n".join(settings(name)).replace("\\\n", "").splitlines():
+        pairs, at = [], 0
+        while at < len(line):
+            match = _PAIR.match(line, at)
+            assert match, f"{name}: not a rule from {line[at:]!r} on"
+            pairs.append((match[1], (match[2] or "").strip("{}"), match[3], match[4]))
+            at = match.end()
+        found.append(pairs)
+    return found
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_udev_rules_are_well_formed(name: str) -> None:
+    for rule in rules(name):
+        for key, inner, operator, value in rule:
+            assert key in (MATCHES if operator in ("==", "!=") else ASSIGNS), (name, rule)
+            assert operator in ("==", "!=", "=", "+="), (name, rule)
+            assert (key in ("ENV", "ATTR", "ATTRS", "IMPORT")) == bool(inner), (name, rule)
+            assert (operator == "+=") == (key == "SYMLINK"), f"{name}: {key} adds to what others set: {rule}"
+            assert key not in ("RUN", "PROGRAM"), f"{name}: nothing is run: {value}"
+
+
+def test_udev_jumps_go_forward_to_a_label_that_is_there() -> None:
+    jumps: dict[str, int] = {}
+    labels: dict[str, int] = {}
+    for number, rule in enumerate(rules("60-tablectl.rules")):
+        for key, _, _, value in rule:
+            if key == "GOTO":
+                jumps.setdefault(value, number)
+            elif key == "LABEL":
+                assert value not in labels, value
+                labels[value] = number
+    assert jumps.keys() == labels.keys()
+    last = {
+        value: n
+        for n, rule in enumerate(rules("60-tablectl.rules"))
+        for key, _, _, value in rule
+        if key == "GOTO"
+    }
+    assert all(last[label] < labels[label] for label in labels), "udev knows no way back"
+
+
+def listed(vendor: str, product: str) -> str:
+    """What the list of the rules makes of a USB device: serial, device, or nothing."""
+    got = ""
+    for rule in rules("60-tablectl.rules"):
+        asked = {
+            inner: value.split("|")
+            for key, inner, operator, value in rule
+            if operator == "==" and key == "ENV"
+        }
+        told = [
+            value
+            for key, inner, operator, value in rule
+            if (key, inner, operator) == ("ENV", "TABLECTL", "=")
+        ]
+        if told and vendor in asked["ID_VENDOR_ID"] and product in asked.get("ID_MODEL_ID", [product]):
+            got = told[0]
+    return got
+
+
+@pytest.mark.parametrize(
+    ("vendor", "product", "what"),
+    [
+        ("0403", "6001", "serial"),
+        ("067b", "2303", "serial"),
+        ("10c4", "ea60", "serial"),
+        ("1a86", "7523", "serial"),
+        ("0c2e", "0b61", "device"),
+        ("23d0", "0001", "device"),
+        ("05e0", "1200", "device"),
+        ("05f9", "221c", "device"),
+        ("1eab", "8203", "device"),
+        ("191a", "6001", "device"),
+        ("046d", "c31c", ""),  # an ordinary keyboard
+        ("0627", "0001", ""),
+        ("12d1", "1506", ""),  # a modem
+        ("0403", "f06e", ""),  # something else with an FTDI chip
+    ],
+)
+def test_udev_rules_touch_scanners_and_nothing_else(vendor: str, product: str, what: str) -> None:
+    assert listed(vendor, product) == what
+
+
+def test_udev_rules_decide_nothing_before_the_list() -> None:
+    """Every assignment but the marks themselves and the speaker's comes after unlisted devices have left."""
+    found = rules("60-tablectl.rules")
+    gone = next(n for n, rule in enumerate(found) if rule[0][:3] == ("ENV", "TABLECTL", "=="))
+    for rule in found[:gone]:
+        assigned = {key for key, inner, operator, _ in rule if operator != "==" and inner != "TABLECTL"}
+        assert assigned <= {"GOTO", "LABEL", "IMPORT"}, rule
+
+
+def test_udev_groups_are_those_of_the_service() -> None:
+    (groups,) = [
+        line.split("=")[1].split() for line in settings("tablectl.service") if line.startswith("Supp")
+    ]
+    given = {value for rule in rules("60-tablectl.rules") for key, _, _, value in rule if key == "GROUP"}
+    assert given
+    assert given <= set(groups)

@@ -25,6 +25,9 @@ from tablectl.scanner import LinkFault, LinkRefused
 # raises on a port that has just been closed under it.
 GONE = (OSError, termios.error, ValueError, TypeError)
 
+_BY_SERIAL = ("/by-id/", "/by-serial/")
+"""Folders of links named by what an adapter tells of itself: systemd's, and that of our udev rules."""
+
 _READ_AT_MOST = 4096
 PTY_SLAVE_MAJORS = range(136, 144)
 
@@ -191,12 +194,12 @@ def _unit(port: Any) -> str:
 
 
 def refuse_ambiguous(device: str, ports: Ports = list_ports.comports) -> None:
-    """Refuse a by-id name that two adapters share.
+    """Refuse a name by serial number that two adapters share.
 
     Adapters without a serial number (CH340, PL2303) get the same name; the last one plugged in owns
     it, so opening it would be a guess. Raises :class:`~tablectl.scanner.LinkFault`.
     """
-    if "/by-id/" not in device or not Path(device).exists():
+    if not any(kind in device for kind in _BY_SERIAL) or not Path(device).exists():
         return
     real = os.path.realpath(device)
     found = _adapters(ports)

@@ -340,9 +340,9 @@ def port(device: str, location: str, number: str | None = None, pid: int | None 
     return SimpleNamespace(device=device, vid=vid, pid=pid, serial_number=number, location=location)
 
 
-@pytest.fixture
-def by_id(tmp_path: Path) -> tuple[str, str]:
-    folder = tmp_path / "by-id"
+@pytest.fixture(params=["by-id", "by-serial"])
+def by_id(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
+    folder = tmp_path / str(request.param)
     folder.mkdir()
     target = tmp_path / "ttyUSB1"
     target.touch()
