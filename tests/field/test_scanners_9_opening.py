@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import termios
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import serial
 from pytest_mock import MockerFixture
-from tablectl_drivers import bee_tek
+from tablectl_drivers import bee_tek, usb_names
 from tablectl_drivers.emulated.tcp_port import TcpPort
 
 from tablectl.cards import Card
@@ -21,6 +22,7 @@ from tablectl.scanner import Arrived, Discarded, Label, LinkFault, Scan, Scanner
 from tests.drivers.test_links import read_until
 from tests.field.shared import BEE, open_port, quick
 from tests.table.playing import Play
+from tests.test_imports import ROOT
 from tests.test_reader import MS, Pty
 
 TIOCGEXCL = 0x80045440
@@ -91,6 +93,16 @@ def test_9_05_a_port_grabbed_by_the_system_says_by_whom(mocker: MockerFixture, p
     refuse_opening(mocker, [errno.EBUSY])
     with pytest.raises(LinkFault, match=r"in use.*ModemManager.*brltty"):
         open_port(str(pty.link))
+
+
+def test_9_05_udev_rules_are_shipped_against_modemmanager_brltty_and_autosuspend() -> None:
+    folder = ROOT / "systemd"
+    main = (folder / usb_names.UDEV_RULES).read_text(encoding="utf-8")
+    assert re.search(r'^ENV\{ID_MM_DEVICE_IGNORE\}="1"$', main, flags=re.MULTILINE)
+    assert 'ATTR{power/control}="on"' in main
+    assert f'GROUP="{usb_names.GROUP}"' in main, "the group that the messages name"
+    brltty = [path.read_text(encoding="utf-8") for path in folder.glob("*brltty*.rules")]
+    assert len(brltty) == 1 and 'ENV{SYSTEMD_WANTS}=""' in brltty[0]
 
 
 def test_9_06_not_allowed_yet_and_busy_still_are_tried_again_quietly(mocker: MockerFixture, pty: Pty) -> None:

@@ -31,7 +31,9 @@ SENTENCES: dict[str, str] = {
     "9.04 adapters without a serial number share a name: no guess": """
         two_adapters_of_one_name_are_not_guessed_at""",
     "9.04 never the first port that opens": "never_the_first_port_that_opens",
-    "9.05 ModemManager and brltty: EBUSY explained": "a_port_grabbed_by_the_system_says_by_whom",
+    "9.05 ModemManager, brltty, autosuspend: EBUSY explained, udev rules shipped": """
+        a_port_grabbed_by_the_system_says_by_whom
+        udev_rules_are_shipped_against_modemmanager_brltty_and_autosuspend""",
     "9.06 EACCES and EBUSY right after plugging: tried again quietly": """
         not_allowed_yet_and_busy_still_are_tried_again_quietly""",
     "9.06 EACCES for ever: degraded, naming group and rule": """
