@@ -16,8 +16,8 @@ from hypothesis import settings
 
 from tests import pairs, recordings
 
-settings.register_profile("test", derandomize=True)
-settings.register_profile("soak", print_blob=True)
+settings.register_profile("test", derandomize=True, max_examples=40)
+settings.register_profile("soak", print_blob=True, max_examples=400)
 settings.load_profile("soak" if "TABLECTL_SOAK" in os.environ else "test")
 
 _SENT, _TOLD = "tablectl_pairs", "tablectl_told"

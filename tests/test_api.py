@@ -26,7 +26,7 @@ from tablectl.runtime import Runtime
 from tablectl.table import Expect, Kind, Phase
 from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
 
-RACES = 1_000 if SOAK else 50
+RACES = 1_000 if SOAK else 20
 CARDS = "2C 9D 3H KS "
 """One hand; with eight decks there are eight of them at most."""
 

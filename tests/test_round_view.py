@@ -50,7 +50,7 @@ def recorded(command: str, *, accepted: bool = True, **args: str) -> ev.CommandR
 
 
 @pytest.mark.soak
-@settings(max_examples=400 if SOAK else 25, deadline=None)
+@settings(max_examples=400 if SOAK else 12, deadline=None)
 @given(st.integers(0, 2**32))
 def test_no_round_of_a_real_table_shows_a_face_that_was_not_published(seed: int) -> None:
     """Every card of this play is another one; whatever goes wrong, what was not public is not shown."""
@@ -207,7 +207,7 @@ STEPS = ("keep", "name", "move", "drop", "burn", "reserve", "refuse", "rescan", 
 
 
 @pytest.mark.soak
-@settings(max_examples=4000 if SOAK else 300, deadline=None)
+@settings(max_examples=4000 if SOAK else 150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_no_story_of_corrections_shows_a_face_that_was_not_published(seed: int) -> None:
     rng = random.Random(seed)

@@ -17,8 +17,8 @@ from tablectl.simulate import simulate
 from tests.table.playing import Recorded, house
 
 SOAK = "TABLECTL_SOAK" in os.environ
-SHOES = 2000 if SOAK else 200
-FEWER = 2000 if SOAK else 60
+SHOES = 2000 if SOAK else 100
+FEWER = 2000 if SOAK else 40
 SD = 1.43
 """Standard deviation of the rounds of a shoe, by an independent simulation."""
 

@@ -15,7 +15,7 @@ from tablectl.scanner import Driver, Scan, Traits
 from tests.drivers import contract
 from tests.drivers.contract import SUBJECTS, Subject
 
-COUNT = 5000 if os.environ.get("TABLECTL_SOAK") else 60
+COUNT = 5000 if os.environ.get("TABLECTL_SOAK") else 30
 
 pytestmark = pytest.mark.soak
 

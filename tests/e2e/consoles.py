@@ -10,7 +10,7 @@ from typing import Any
 from tablectl.local import Client
 from tests.e2e.harness import PIT_BOSS, SOAK, Rig
 
-TIMES = 40 if SOAK else 6
+TIMES = 40 if SOAK else 3
 
 
 @dataclass(frozen=True)

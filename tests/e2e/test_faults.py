@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.harness import QUICK, SOAK, running
 
-ROUNDS = 60 if SOAK else 10
+ROUNDS = 60 if SOAK else 6
 FAULTS = {
     "angel-eye": ("split:2", "duplicate:2", "garble:2", "stall:4"),
     # A shoe that says a card once, without number or check sum: what is damaged is lost, and what comes

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.harness import QUICK, SOAK, Rig, running
 
-KILLS = 50 if SOAK else 5
+KILLS = 50 if SOAK else 3
 
 
 class Play:

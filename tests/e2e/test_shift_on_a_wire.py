@@ -22,14 +22,14 @@ FAULTS = {
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not SOAK, reason="minutes: tests.shift plays it in virtual time at every run")
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("protocol", FAULTS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3] if SOAK else [1])
 def test_a_shift_with_everything_going_wrong_settles_no_wrong_result(protocol: str, seed: int) -> None:
     with running(protocol, overrides=QUICK) as rig:
         rig.change_shoe(tuple(FAULTS[protocol].split()), seed=seed)
-        dealer = rig.dealer(seed)
+        # In `make test` a few rounds: tests.shift plays whole shifts there, in virtual time.
+        dealer = rig.dealer(seed) if SOAK else rig.dealer(seed, cut_at=30)
         dealer.play(1)
         rig.settle()
         rig.check_everything()
@@ -41,4 +41,4 @@ def test_a_shift_with_everything_going_wrong_settles_no_wrong_result(protocol: s
         }
         for where, cards in sorted(settled.items()):
             assert cards in dealt, f"{where}: {cards} was not dealt, or not then"
-        assert len(settled) >= 30
+        assert len(settled) >= (30 if SOAK else 2)

@@ -11,7 +11,7 @@ from tablectl.scanner import Item, Label, Reject, Scan
 from tests.drivers.contract import SUBJECTS
 from tests.fuzz.fuzzing import FILLER, check_accounts, fuzz
 
-BYTES = 2_000_000 if os.environ.get("TABLECTL_SOAK") else 15_000
+BYTES = 2_000_000 if os.environ.get("TABLECTL_SOAK") else 8_000
 
 
 @pytest.mark.soak
