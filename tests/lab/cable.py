@@ -1,4 +1,4 @@
-"""The far end of an FTDI adapter's cable: what stands there puts bytes on the line, and hears what comes."""
+"""The far end of an FTDI adapter's cable: what stands there puts bytes on the line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Cable:
-    """Bytes to and from the guest's serial adapter."""
+    """Bytes to the guest's serial adapter. Waits until QEMU listens."""
 
     def __init__(self, path: Path) -> None:
         deadline = time.monotonic() + 15
@@ -24,16 +24,3 @@ class Cable:
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
-
-    def heard(self) -> bytes:
-        """What the guest has written so far and was not yet read."""
-        self._socket.setblocking(False)
-        try:
-            return self._socket.recv(4096)
-        except BlockingIOError:
-            return b""
-        finally:
-            self._socket.setblocking(True)
-
-    def close(self) -> None:
-        self._socket.close()
