@@ -124,7 +124,11 @@ class Session:
             self._account()
             self.decoder.reset()
             return
-        data = made(self.subject, self.encode, piece)
+        try:
+            data = made(self.subject, self.encode, piece)
+        except ValueError:  # every tag of such a card is out: other decks
+            self.encode = self.subject.encoder()
+            data = made(self.subject, self.encode, piece)
         if self.keeps:
             self.stream += data
         begun = time.thread_time_ns()
