@@ -7,11 +7,9 @@ held back stays bounded. At every end: each byte is in an item, or is filler tha
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 import time
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -266,17 +264,12 @@ def growth(name: str, least: int, start: int = 0) -> int:
     session = Session(SUBJECTS[name], Figures(name))
     session.keeps = False
     held = []
-    tracemalloc.start()
-    try:
-        for half in (1, 2):
-            while session.figures.fed < least * half // 2:
-                kind = rng.choice(("good", "damaged", "rubbish", "byte", "pause"))
-                session.take((kind, rng.randrange(2**32), b""))
-            session.items.clear()
-            gc.collect()
-            held.append(tracemalloc.get_traced_memory()[0])
-    finally:
-        tracemalloc.stop()
+    for half in (1, 2):
+        while session.figures.fed < least * half // 2:
+            kind = rng.choice(("good", "damaged", "rubbish", "byte", "pause"))
+            session.take((kind, rng.randrange(2**32), b""))
+        session.items.clear()
+        held.append(deep_size(session.decoder))
     return held[1] - held[0]
 
 
