@@ -115,7 +115,9 @@ def tidy() -> None:
     for path in needs.cache().iterdir():
         old = path != folder() and time.time() - path.stat().st_mtime > MONTH
         if path.is_dir() and (old or path.name.startswith(("making-", "run-"))):
-            _helper("rm", "-rf", str(path))
+            if (path / "root").exists():
+                _helper("rm", "-rf", str(path / "root"))
+            shutil.rmtree(path)
     if built():
         os.utime(folder())
 
@@ -127,6 +129,8 @@ def build(say: Callable[[str], None], boot_once: Callable[[Path], None]) -> Path
         return done
     done.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="making-", dir=done.parent))
+    # Without root, who makes the system is another user to the machine, and must be able to write here.
+    work.chmod(0o755 if os.geteuid() == 0 else 0o777)
     say("packages of the controller (hashes checked)")
     _wheelhouse(work / "wheels")
     say("a Debian system from packages")
@@ -142,8 +146,7 @@ def build(say: Callable[[str], None], boot_once: Callable[[Path], None]) -> Path
     disk = work / "disk.qcow2"
     _run("qemu-img", "create", "-q", "-f", "qcow2", "-b", "root.img", "-F", "raw", str(disk))
     boot_once(work)
-    if done.exists():
-        shutil.rmtree(done)
+    work.chmod(0o755)
     work.rename(done)
     return done
 

@@ -64,6 +64,8 @@ def missing(built: bool) -> list[str]:
     """What is not there, in words. ``built``: the images lie in the cache, so nothing need be made."""
     tools = [tool for tool in TOOLS if not built or tool.startswith("qemu-system")]
     packages = [TOOLS[tool] for tool in tools if shutil.which(tool) is None and not _sbin(tool)]
+    if os.geteuid() and not built and shutil.which("newuidmap") is None:
+        packages.append("uidmap")  # a system is made without root in a user namespace
     packages += [package for path, package in FILES.items() if not Path(path).exists()]
     faults = []
     if packages:
