@@ -21,28 +21,24 @@ from typing import Any
 import structlog
 
 from tablectl import __version__
-from tablectl.api import Api, Facts, socket_folder
-from tablectl.api_commands import Commands
-from tablectl.api_raw import RawRoutes
-from tablectl.api_signal import SignalRoute
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
+from tablectl.delivering import Delivering
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
-from tablectl.inlining import inlined
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
+from tablectl.local_interface import Behind, make_api
 from tablectl.lock import TableLock
-from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.profiles import ConfigError
-from tablectl.raw_tap import RawTap, Source
+from tablectl.raw_tap import RawTap
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner import Arrival
@@ -88,7 +84,6 @@ class Runtime:
         self._lock: TableLock | None = None
         self._journal: Journal | None = None
         self._readers: list[JournalReader] = []
-        self.delivery: HttpDelivery | None = None
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
 
@@ -161,8 +156,16 @@ class Runtime:
             self._troubles,
         )
         self.core.put(Started(self._clock(), __version__))  # before all else that may come
+        self._delivering = Delivering(
+            config,
+            journal.epoch,
+            on_link=self._set_link,
+            on_acked=self._set_acked,
+            on_alarm=self.supervision.alarm,
+            log=self.log,
+        )
         self._add_api(journal, past)
-        self._add_delivery(journal)
+        self._delivering.add_to(self.service)
         for name, part in (
             ("signals", self.signals),
             ("writer", self.writer),
@@ -198,7 +201,7 @@ class Runtime:
         if not len(self.config.pit_bosses):
             self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
             self.service.add(partial(self._admit, gate))
-        self.outside = outside = Outside(
+        self.outside = Outside(
             self.scanner,
             self.writer,
             self.signals,
@@ -207,75 +210,26 @@ class Runtime:
             journal.acked(),
             past.last_result,
         )
-        facts = Facts(
-            self.config.table.id,
-            journal.epoch,
-            self.config.table.test,
-            lambda: outside.view(self._clock().boot),
-            lambda: None if self.delivery is None else self.delivery.status(),
-            lambda: outside.last_result,
-            self.unhealthy,
-        )
-        path = self.config.socket_path
-        socket_folder(path)
-        published = self.service.published
         driver, settings = self._driver
-        back = LookingBack(self._open_reader(journal), decode_with(driver, settings))
-        commands = Commands(
-            self.core,
-            gate,
-            published,
-            lambda: self._link.why is None,
-            lambda: self.delivery,
-            back,
-            self._clock,
+        behind = Behind(
+            config=self.config,
+            epoch=journal.epoch,
+            core=self.core,
+            published=self.service.published,
+            gate=gate,
+            outside=self.outside,
+            link=self._link,
+            delivering=self._delivering,
+            signals=self.signals,
+            reader=self.reader,
+            tap=self._tap,
+            driver=driver,
+            settings=settings,
+            health=self.unhealthy,
+            clock=self._clock,
         )
-        reader = self._open_reader(journal)
-        signal = SignalRoute(published, self.signals)
-        source = Source(
-            self.config.table.id,
-            driver.name,
-            self.config.scanner.device,
-            inlined(settings, driver.paths),
-            self._tap,
-            self.reader,
-        )
-        raw = RawRoutes(source, commands, lambda: self.core.shoe, self._clock)
-        more = (*signal.routes(), *raw.routes())
-        api = Api(path, facts, published, commands, reader, back, clock=self._clock, more=more)
+        api = make_api(behind, lambda: self._open_reader(journal))
         self.service.add(setup=api.start, close=api.stop)
-
-    def _add_delivery(self, journal: Journal) -> None:
-        server = self.config.server
-        if server.url is None:
-            return
-        if self.config.push_secrets:
-            self.delivery = self._sender(self.config.push_secrets, journal.epoch)
-            self.service.add(self.delivery.run)
-            return
-        self.log.warning("nothing is delivered: the credential push-hmac is missing")
-        self._set_link(Link(False, "the credential push-hmac is missing"))
-        self.service.add(partial(self._deliver_later, journal.epoch))
-
-    def _sender(self, secrets: tuple[str, ...], epoch: str) -> HttpDelivery:
-        config = self.config
-        assert config.server.url is not None
-        return HttpDelivery(
-            config.server.url,
-            secrets,
-            lambda: JournalReader.open(config.journal_path),
-            config.table.id,
-            epoch,
-            on_link=self._set_link,
-            on_acked=self._set_acked,
-            on_alarm=self.supervision.alarm,
-            deadline=config.server.timeout,
-        )
-
-    async def _deliver_later(self, epoch: str) -> None:
-        """Delivery, once the secret that was missing at the start has come."""
-        self.delivery = self._sender(await come(lambda: self.config.credentials_now()[0], self.log), epoch)
-        await self.delivery.run()
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
@@ -323,6 +277,11 @@ class Runtime:
     def watch(self) -> None:
         """To be called once a second: tells of troubles that no thread of theirs can tell."""
         self.supervision.watch()
+
+    @property
+    def delivery(self) -> HttpDelivery | None:
+        """Who sends the events to the game server, if anybody does."""
+        return self._delivering.sender
 
     @property
     def state(self) -> State:

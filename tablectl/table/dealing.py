@@ -13,28 +13,27 @@ from tablectl.rules import draws
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
 from tablectl.table.holds import another_than_unread
-from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase
-from tablectl.table.turn import Refused, Turn
-
-_BURN_LABELS = frozenset({Label.NONE, Label.BURN, Label.BURN_COUNT, Label.OUTSIDE})
+from tablectl.table.turn import Turn
 
 _ANOTHER = "The next card was drawn behind it."
 
 
-def _scan(given: Arrived) -> Scan:
+def scan_of(given: Arrived) -> Scan:
+    """The scan of an input that is one."""
     assert isinstance(given.item, Scan)
     return given.item
 
 
-def _face(card: Card | None) -> str | None:
+def face_of(card: Card | None) -> str | None:
+    """As events write it."""
     return None if card is None else str(card)
 
 
 def keep(turn: Turn, scan: Scan, code: str, what: str = "") -> None:
     """Count the card out, keep it with the hold ``code``, and hold the table."""
-    turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
+    turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
     turn.hold(code, what, seen(scan))
 
 
@@ -44,7 +43,7 @@ def seen(scan: Scan) -> dict[str, str]:
     return told if scan.card is not None else told | {"bytes": scan.raw[:64].hex(" ")}
 
 
-def _impossible(turn: Turn, scan: Scan) -> bool:
+def impossible(turn: Turn, scan: Scan) -> bool:
     """Hold for a card that the shoe cannot have held. It is kept, so that it can be looked at."""
     problem = turn.shoe.problem(scan.card)
     if problem:
@@ -55,18 +54,18 @@ def _impossible(turn: Turn, scan: Scan) -> bool:
 
 def card_handled(turn: Turn, given: Arrived) -> None:
     """No shoe is in play: the card is being handled; an error beep, no hold."""
-    scan = _scan(given)
+    scan = scan_of(given)
     if turn.state.counting is not None:
         _count(turn, scan)
         return
     why = f"handling: {turn.state.phase.value}"
-    turn.emit(ev.ScanPassed(why=why, card=_face(scan.card), label=scan.label.value))
+    turn.emit(ev.ScanPassed(why=why, card=face_of(scan.card), label=scan.label.value))
     turn.signal("reject")
 
 
 def _count(turn: Turn, scan: Scan) -> None:
     """The set is being counted: every card passes the scanner once."""
-    turn.emit(ev.CardCounted(card=_face(scan.card)))
+    turn.emit(ev.CardCounted(card=face_of(scan.card)))
     turn.signal("reject" if scan.card is None else "accept")
     if scan.card is None:
         turn.say("That card could not be read: scan it again; if it never can, it is foreign or damaged")
@@ -77,16 +76,16 @@ def card_kept(turn: Turn, given: Arrived) -> None:
 
     A card that is being scanned again, and again cannot be read, is still the same one.
     """
-    scan = _scan(given)
+    scan = scan_of(given)
     rescan = turn.state.rescan
     if rescan is not None and not rescan.full:
         _rescanned(turn, scan)
         return
     if scan.card is None and turn.state.unread and not another_than_unread(turn.state, scan.label.value):
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
-    elif not _impossible(turn, scan):
+    elif not impossible(turn, scan):
         code = turn.state.holds[0].code
-        turn.emit(ev.ScanKept(card=_face(scan.card), label=scan.label.value, code=code, **turn.where))
+        turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
     turn.signal("reject")
 
 
@@ -103,8 +102,8 @@ def _rescanned(turn: Turn, scan: Scan) -> None:
 
 def card_not_due(turn: Turn, given: Arrived) -> None:
     """A card that nobody was to draw: early, in excess, or with no round in play."""
-    scan = _scan(given)
-    if _repeated(turn, scan) or _impossible(turn, scan) or _unturned(turn, scan):
+    scan = scan_of(given)
+    if _repeated(turn, scan) or impossible(turn, scan) or _unturned(turn, scan):
         return
     # No face in these messages: the card may become a burn card, or lie face down.
     what = "" if scan.card else "It could not be read."
@@ -127,7 +126,9 @@ def _repeated(turn: Turn, scan: Scan) -> bool:
     if not any(p.value == scan.label.value and card == scan.card for p, card in r.cards.items()):
         return False
     turn.emit(
-        ev.ScanPassed(why="repeat: told before", card=_face(scan.card), label=scan.label.value, **turn.where)
+        ev.ScanPassed(
+            why="repeat: told before", card=face_of(scan.card), label=scan.label.value, **turn.where
+        )
     )
     return True
 
@@ -153,42 +154,9 @@ def _unturned(turn: Turn, scan: Scan) -> bool:
     return unturned
 
 
-def card_burned(turn: Turn, given: Arrived) -> None:
-    """A burn card; one that the shoe names as a hand's card is counted burned and holds."""
-    scan = _scan(given)
-    if _impossible(turn, scan):
-        return
-    burn(turn, scan.card, kept=False)
-    around = turn.around.traits
-    if around.names_positions and around.burn_frames != "game" and scan.label not in _BURN_LABELS:
-        turn.hold("card-conflict", f"A burn card was due, the shoe calls it {scan.label.value}.")
-
-
-def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
-    """Burn one card: a due one, or one kept with a hold."""
-    state = turn.state
-    left = max(0, state.burns_due - 1)
-    if state.burn_first_card and card is not None:
-        left = card.points or 10
-    turn.emit(
-        ev.CardBurned(
-            shoe=turn.shoe.number,
-            reason=state.burn_reason if state.burns_due else "error",
-            left=left,
-            shoe_left=turn.shoe.left - (0 if kept else 1),
-            card=_face(card),
-            kept=kept,
-        )
-    )
-    watch_shuffle(turn)
-    share_reached(turn)
-    if state.burn_first_card and card is None:
-        turn.hold("burn-wrong", "The first card's value is not known; then: burn N.")
-
-
 def card_unread(turn: Turn, given: Arrived) -> None:
     """A due card could not be read. Once: it is wanted again and takes the place. Twice: hold."""
-    scan = _scan(given)
+    scan = scan_of(given)
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
     if another_than_unread(turn.state, scan.label.value):
@@ -206,8 +174,8 @@ def card_unread(turn: Turn, given: Arrived) -> None:
 
 def card_dealt(turn: Turn, given: Arrived) -> None:
     """The next card of the hand, if the shoe agrees that it is; else it is kept and the table held."""
-    scan, r = _scan(given), turn.round
-    if _repeated(turn, scan) or _impossible(turn, scan):
+    scan, r = scan_of(given), turn.round
+    if _repeated(turn, scan) or impossible(turn, scan):
         return
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
@@ -228,23 +196,6 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         turn.signal("accept")
         if turn.state.phase is Phase.COMPLETE:
             hand_complete(turn)
-
-
-def same_again(turn: Turn, command: Command) -> None:
-    """The card which was taken for one read twice is another of the same face: it does what a card does."""
-    card = turn.state.bounced
-    if card is None:
-        raise Refused("the scanner told of no card read twice since the last card; an extra card: hold")
-    again = Arrived(Scan(card, Label.NONE, b""), command.at)
-    if turn.state.held:
-        card_kept(turn, again)
-    elif turn.state.phase is Phase.BURNING:
-        card_burned(turn, again)
-    elif turn.state.phase is Phase.DEALING:
-        card_dealt(turn, again)
-    else:
-        card_not_due(turn, again)
-    turn.answer = "counted as a second card"
 
 
 def _in_step(turn: Turn, label: Label, due: Position) -> bool:

@@ -11,7 +11,19 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
-from tablectl.table import corrections, dealer, dealing, device, pit_boss, process, settled, shoes, words
+from tablectl.table import (
+    again,
+    burning,
+    corrections,
+    dealer,
+    dealing,
+    device,
+    pit_boss,
+    process,
+    settled,
+    shoes,
+    words,
+)
 from tablectl.table import reasons as why_codes
 from tablectl.table.holds import offered
 from tablectl.table.inputs import (
@@ -220,16 +232,16 @@ def _so(state: State) -> str:
 HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
     name: cast(Callable[[Turn, Any], None], getattr(module, name))
     for module, names in (
+        (burning, ("card_burned",)),
+        (again, ("same_again",)),
         (
             dealing,
             (
                 "card_handled",
                 "card_kept",
                 "card_not_due",
-                "card_burned",
                 "card_unread",
                 "card_dealt",
-                "same_again",
             ),
         ),
         (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from tablectl import events as ev
 from tablectl.clock import SECOND
 from tablectl.table import words
+from tablectl.table.burning import burn as burn_card
 from tablectl.table.corrections import drop, take_rescanned
-from tablectl.table.dealing import burn as burn_card
 from tablectl.table.dealing import lay
 from tablectl.table.holds import ACCOUNTS, RELEASES, WAYS, ended_by, offered
 from tablectl.table.inputs import Command

@@ -146,15 +146,15 @@ class BenchTable:
             while (due := next_position(player, banker)) is not None:
                 card = self._shoe.pop()
                 time.sleep(pause)
-                found.append(self._one(Label(due.value), card))
+                found.append(self._one(self._wire.message(Label(due.value), card)))
                 (player if due.side.value == "player" else banker).append(card.points)
         return found
 
-    def _one(self, label: Label, card: Card) -> Way:
+    def _one(self, message: bytes) -> Way:
         with self._changed:
             self._stamps.clear()
         begun = boot()
-        self._wire.say(label, card)
+        self._wire.say(message)
         with self._changed:
             if not self._changed.wait_for(lambda: "acked" in self._stamps, PATIENCE):
                 raise TimeoutError(f"a card did not arrive: only {sorted(self._stamps)}; {self._why()}")

@@ -28,8 +28,11 @@ class Wire(Protocol):
     device: str
     settings: Mapping[str, Any]
 
-    def say(self, label: Label, card: Card) -> None:
-        """The card is drawn."""
+    def message(self, label: Label, card: Card) -> bytes:
+        """What the device says of a card."""
+
+    def say(self, message: bytes) -> None:
+        """Send it: the moment from which on the stopwatch runs."""
 
     def standby(self) -> None:
         """The round is over, where the device says so."""
@@ -48,8 +51,11 @@ class SerialWire:
         self._encoder = Encoder()
         self._master, self._slave, self.device = raw_pty()
 
-    def say(self, label: Label, card: Card) -> None:
-        os.write(self._master, self._encoder.card(label, card))
+    def message(self, label: Label, card: Card) -> bytes:
+        return self._encoder.card(label, card)
+
+    def say(self, message: bytes) -> None:
+        os.write(self._master, message)
 
     def standby(self) -> None:
         os.write(self._master, self._encoder.standby())
@@ -71,17 +77,17 @@ class TcpWire:
         self._peer: socket.socket | None = None
         self.device = f"tcp://127.0.0.1:{self._listener.getsockname()[1]}"
 
-    def _send(self, data: bytes) -> None:
+    def message(self, label: Label, card: Card) -> bytes:
+        return self._encoder.card(label, card)
+
+    def say(self, message: bytes) -> None:
         if self._peer is None:
             self._peer, _ = self._listener.accept()
             self._peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._peer.sendall(data)
-
-    def say(self, label: Label, card: Card) -> None:
-        self._send(self._encoder.card(label, card))
+        self._peer.sendall(message)
 
     def standby(self) -> None:
-        self._send(self._encoder.standby())
+        self.say(self._encoder.standby())
 
     def close(self) -> None:
         if self._peer is not None:
@@ -103,8 +109,11 @@ class UsbWire:
         self._real = usb_devices.backend
         setattr(usb_devices, "backend", lambda: self._bus)  # noqa: B010  there is no bus in a bench
 
-    def say(self, label: Label, card: Card) -> None:
-        self._scanner.say(self._encoder.card(card))
+    def message(self, label: Label, card: Card) -> bytes:
+        return self._encoder.card(card)
+
+    def say(self, message: bytes) -> None:
+        self._scanner.say(message)
 
     def standby(self) -> None:
         pass

@@ -121,7 +121,7 @@ def test_scan_shows_items_and_counters_and_says_that_it_works(
 
 def test_scan_speaks_to_programs(alone: Typed, shoes: Callable[..., Shoe], tmp_path: Path) -> None:
     config = str(configured(tmp_path, shoes().device))
-    code, out, _ = alone("scan", "--config", config, "--seconds", "0.6", "--json")
+    code, out, _ = alone("scan", "--config", config, "--seconds", "2", "--json")
     first, *rest = map(json.loads, out.splitlines())
     assert (first["kind"], first["driver"], first["shoe"]) == ("header", "bee-tek", None)
     assert {entry["kind"] for entry in rest} == {"restored", "item", "state", "verdict"}

@@ -1,0 +1,70 @@
+"""Delivery as a configuration has it: from the start, or once the secret that was missing has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tablectl.config import Config
+from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.outbox import Link
+from tablectl.journal import JournalReader
+from tablectl.late_credentials import come
+from tablectl.service import Service
+
+
+class Delivering:
+    """Who sends the events of one journal (``epoch``), if anybody does.
+
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.http.HttpDelivery`.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        epoch: str,
+        *,
+        on_link: Callable[[Link], None],
+        on_acked: Callable[[int], None],
+        on_alarm: Callable[[str, str], None],
+        log: Any,
+    ) -> None:
+        self._config = config
+        self._epoch = epoch
+        self._on_link = on_link
+        self._on_acked = on_acked
+        self._on_alarm = on_alarm
+        self._log = log
+        self.sender: HttpDelivery | None = None
+        """None without a game server, and while the signing secret is missing."""
+
+    def add_to(self, service: Service) -> None:
+        """Have it run on the service loop, before that starts."""
+        if self._config.server.url is None:
+            return
+        if self._config.push_secrets:
+            self.sender = self._make(self._config.push_secrets)
+            service.add(self.sender.run)
+            return
+        self._log.warning("nothing is delivered: the credential push-hmac is missing")
+        self._on_link(Link(False, "the credential push-hmac is missing"))
+        service.add(self._later)
+
+    async def _later(self) -> None:
+        self.sender = self._make(await come(lambda: self._config.credentials_now()[0], self._log))
+        await self.sender.run()
+
+    def _make(self, secrets: tuple[str, ...]) -> HttpDelivery:
+        config = self._config
+        assert config.server.url is not None
+        return HttpDelivery(
+            config.server.url,
+            secrets,
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            self._epoch,
+            on_link=self._on_link,
+            on_acked=self._on_acked,
+            on_alarm=self._on_alarm,
+            deadline=config.server.timeout,
+        )

@@ -1,0 +1,104 @@
+"""The local interface put together: what it shows, whom it asks, and every route it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tablectl.api import Api, Facts, socket_folder
+from tablectl.api_commands import Commands
+from tablectl.api_raw import RawRoutes
+from tablectl.api_signal import SignalRoute
+from tablectl.clock import Instant
+from tablectl.config import Config
+from tablectl.core import Core
+from tablectl.delivering import Delivering
+from tablectl.delivery.link import ServerLink
+from tablectl.gate import Gate
+from tablectl.inlining import inlined
+from tablectl.journal import JournalReader
+from tablectl.looking_back import LookingBack, decode_with
+from tablectl.outside import Outside
+from tablectl.raw_tap import RawTap, Source
+from tablectl.reader import Reader
+from tablectl.scanner import Driver
+from tablectl.service import Published
+from tablectl.signals import Signals
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The parts of a table that the local interface shows and asks. ``settings``: the scanner's."""
+
+    config: Config
+    epoch: str
+    core: Core
+    published: Published
+    gate: Gate
+    outside: Outside
+    link: ServerLink
+    delivering: Delivering
+    signals: Signals
+    reader: Reader
+    tap: RawTap
+    driver: Driver
+    settings: dict[str, Any]
+    health: Callable[[], str | None]
+    clock: Callable[[], Instant]
+
+
+def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
+    """The interface of one table, not listening yet. ``open_journal``: a further reader of its journal."""
+    config, published, clock = behind.config, behind.published, behind.clock
+    socket_folder(config.socket_path)
+    back = LookingBack(open_journal(), decode_with(behind.driver, behind.settings))
+    commands = Commands(
+        behind.core,
+        behind.gate,
+        published,
+        lambda: behind.link.why is None,
+        lambda: behind.delivering.sender,
+        back,
+        clock,
+    )
+    routes = (*SignalRoute(published, behind.signals).routes(), *_raw(behind, commands).routes())
+    return Api(
+        config.socket_path,
+        _facts(behind),
+        published,
+        commands,
+        open_journal(),
+        back,
+        clock=clock,
+        more=routes,
+    )
+
+
+def _facts(behind: Behind) -> Facts:
+    def delivery() -> dict[str, Any] | None:
+        sender = behind.delivering.sender
+        return None if sender is None else sender.status()
+
+    table = behind.config.table
+    return Facts(
+        table.id,
+        behind.epoch,
+        table.test,
+        lambda: behind.outside.view(behind.clock().boot),
+        delivery,
+        lambda: behind.outside.last_result,
+        behind.health,
+    )
+
+
+def _raw(behind: Behind, commands: Commands) -> RawRoutes:
+    source = Source(
+        behind.config.table.id,
+        behind.driver.name,
+        behind.config.scanner.device,
+        inlined(behind.settings, behind.driver.paths),
+        behind.tap,
+        behind.reader,
+    )
+    return RawRoutes(source, commands, lambda: behind.core.shoe, behind.clock)
