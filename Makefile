@@ -36,7 +36,7 @@ types: $(STAMP)
 	@$(BIN)/mypy
 
 unit: $(STAMP)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -n 4 --dist worksteal $(ARGS)
 
 soak: $(STAMP) ## the heavy tests at the full counts
 	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --timeout 1800 -m soak $(ARGS)

@@ -47,11 +47,15 @@ def test_starts_and_stops_leave_no_thread_and_no_descriptor_behind() -> None:
         config = load_config(without_server(rig))
         counts = []
         gc.collect()  # what other tests left
+        threads = threading.active_count()
         for _ in range(CYCLES):
             runtime = Runtime(config)
             runtime.start()
             rig.client.state()
             assert runtime.stop()
+            end = time.monotonic() + 5
+            while threading.active_count() > threads and time.monotonic() < end:
+                time.sleep(0.001)  # the last one has told that it is done, and is still leaving
             counts.append((descriptors(), threading.active_count()))
         assert len(set(counts[1:])) == 1, counts
 

@@ -142,12 +142,10 @@ def test_devices_of_two_adapters_the_one_named_is_read(pty: Pty, tmp_path: Path)
         card = rig.next()
         assert isinstance(card, Arrived) and isinstance(card.item, Scan)
         rig.none_for(0.05)
-        number = os.path.realpath(second.link)
         second.unplug()
         assert isinstance(rig.next(), ScannerLost)
         first.unplug()
-        first.plug()  # takes the lowest number
-        assert os.path.realpath(first.link) <= number
+        first.plug()  # takes the lowest number that is free, often the other's
         second.plug()
         assert isinstance(rig.next(), ScannerRestored)
     rig.stop()
