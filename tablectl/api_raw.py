@@ -31,7 +31,7 @@ STALLED = 10.0
 
 SHOE_IN_PLAY = (
     "a shoe is in play, and its bytes show burn cards and cards face down: a pit boss asks, "
-    "with --as NAME and --reason TEXT"
+    'with --as NAME and --reason CODE: WORDS, for example "device: dead shoe"'
 )
 
 

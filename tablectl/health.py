@@ -63,8 +63,15 @@ class Seen:
     frames: int = 0
     cards: int = 0
     rejects: int = 0
+    unknown: int = 0
+    """Frames among the rejects."""
     due: int | None = None
     swapped: bool = False
+
+    @property
+    def messages(self) -> int:
+        """All that came, each once: frames, and what was no frame."""
+        return self.frames + self.rejects - self.unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ def card_due(state: State) -> int | None:
 @dataclass(frozen=True, slots=True)
 class _Count:
     at: int
-    frames: int
+    messages: int
     rejects: int
 
 
@@ -114,7 +121,7 @@ class Watch:
     def looked(self, seen: Seen, now: int) -> Watch:
         """The scanner was looked at."""
         slept = bool(self.counts) and now - self.counts[-1].at > STOOD_STILL
-        counts = (*self.counts, _Count(now, seen.frames, seen.rejects))
+        counts = (*self.counts, _Count(now, seen.messages, seen.rejects))
         begin = now - self.limits.faulty_within
         while len(counts) > 1 and counts[1].at <= begin:
             counts = counts[1:]
@@ -131,8 +138,8 @@ class Watch:
         if not seen.up:
             return Report(Condition.ABSENT, seen.why or "it is not ready yet")
         if self.faulty:
-            frames, rejects = self._recent(seen)
-            return Report(Condition.FAULTY, f"{rejects} of {frames + rejects} messages could not be read")
+            messages, rejects = self._recent(seen)
+            return Report(Condition.FAULTY, f"{rejects} of {messages} messages could not be read")
         waited = 0 if self.waits_since is None else now - self.waits_since
         if waited >= self.limits.mute_after and self._same_card(seen):
             why = f"a card is due and none came for {waited // SECOND} s; {self._mute(seen)}"
@@ -170,14 +177,14 @@ class Watch:
         return "messages come but no card (its mode, or the card table)"
 
     def _recent(self, seen: Seen) -> tuple[int, int]:
-        """Frames and rejects of the latest time."""
+        """Messages and the rejects among them, of the latest time."""
         if not self.counts:
             return 0, 0
-        return seen.frames - self.counts[0].frames, seen.rejects - self.counts[0].rejects
+        return seen.messages - self.counts[0].messages, seen.rejects - self.counts[0].rejects
 
     def _is_faulty(self, seen: Seen) -> bool:
         """Once it is, it takes half of that to be well again: no alert at each bad card."""
-        frames, rejects = self._recent(seen)
+        messages, rejects = self._recent(seen)
         ease = 2 if self.faulty else 1
         enough = rejects > 0 and rejects * ease >= self.limits.faulty_rejects
-        return enough and rejects * ease >= self.limits.faulty_share * (frames + rejects)
+        return enough and rejects * ease >= self.limits.faulty_share * messages

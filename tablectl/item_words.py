@@ -40,8 +40,10 @@ def item_json(item: Item) -> dict[str, Any]:
                 made["number"] = item.number
             if item.text:
                 made["text"] = item.text
-        case Reject(reason=reason):
+        case Reject(reason=reason, framed=framed):
             made["text"] = reason
+            if framed:
+                made["framed"] = True
     return made
 
 

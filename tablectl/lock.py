@@ -44,7 +44,8 @@ def while_stopped(directory: Path, table: str) -> Iterator[None]:
 def _locked(fd: int, path: Path, table: str) -> TableLocked:
     holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
     return TableLocked(
-        f"table {table} is run by process {holder} already (it holds {path}); stop that one first"
+        f"table {table} is held by process {holder} already, a daemon or a technician's command (it holds "
+        f"{path}); stop that one first"
     )
 
 

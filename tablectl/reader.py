@@ -277,7 +277,8 @@ class Reader:
         self.connected = True
         self._mouth.line_is(None)
         self._deliver(ScannerRestored(link.identity, at, link.where))
-        self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where)
+        old = {"discarded": self._intake.discarded} if self._intake.discarded else {}
+        self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where, **old)
 
     def _log(self, level: str, text: str, now: int, **facts: Any) -> None:
         held_back = self._log_budget.take(now)

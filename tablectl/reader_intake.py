@@ -33,11 +33,13 @@ class Counters:
 
     bytes: int = 0
     frames: int = 0
-    """Items that are no :class:`~tablectl.scanner.Reject`."""
+    """Whole frames, also those of an unknown code. A notice is none: half a message may have led to it."""
     cards: int = 0
     rejects: int = 0
+    unknown: int = 0
+    """Frames among the rejects: what they say is unknown."""
     last_good: int | None = None
-    """When the last frame came, CLOCK_BOOTTIME in ns."""
+    """When the last frame came that was no reject, CLOCK_BOOTTIME in ns."""
     outages: int = 0
 
 
@@ -63,6 +65,8 @@ class Intake:
         self.counters = Counters()
         self.looked = 0
         self.settled = False
+        self.discarded = 0
+        """Items that waited in the line this time, and count for nothing."""
 
     def heard(self, data: bytes, at: Instant) -> bytes:
         """Bytes arrived. What is to be sent back."""
@@ -91,6 +95,7 @@ class Intake:
     def opened(self) -> None:
         """A fresh line: what comes is old until it is settled."""
         self.settled = False
+        self.discarded = 0
 
     def ready(self) -> None:
         """The line is settled: from here on all counts."""
@@ -134,18 +139,27 @@ class Intake:
             # This thread, the process or the machine stood still: the bytes may be as old as its last
             # look, and what was drawn while betting was open is no card of the hand.
             at = Instant(self.looked, at.wall_at(self.looked))
+        self.discarded += not self.settled
         self._deliver(Arrived(item, at) if self.settled else Discarded(item, at))
 
     def _counted(self, size: int, items: tuple[Item, ...], at: Instant) -> None:
         """Count what came."""
-        rejects = sum(isinstance(item, Reject) for item in items)
-        frames = len(items) - rejects
+        good = cards = rejects = unknown = 0
+        for item in items:
+            match item:
+                case Scan():
+                    good, cards = good + 1, cards + 1
+                case Reject(framed=framed):
+                    rejects, unknown = rejects + 1, unknown + framed
+                case DeviceEvent(kind=kind):
+                    good += kind is not DeviceKind.NOTICE
         old = self.counters
         self.counters = Counters(
             old.bytes + size,
-            old.frames + frames,
-            old.cards + sum(isinstance(item, Scan) for item in items),
+            old.frames + good + unknown,
+            old.cards + cards,
             old.rejects + rejects,
-            at.boot if frames else old.last_good,
+            old.unknown + unknown,
+            at.boot if good else old.last_good,
             old.outages,
         )

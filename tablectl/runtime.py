@@ -144,7 +144,14 @@ class Runtime:
             refused=self._refused,
             pinned=config.scanner.identity,
         )
-        self.scanner = ScannerWatch(config.scanner, config.health, self.reader, lambda: self.state, self.log)
+        self.scanner = ScannerWatch(
+            config.scanner,
+            config.health,
+            self.reader,
+            lambda: self.state,
+            self.log,
+            names_positions=traits.names_positions,
+        )
         self.supervision = Supervision(
             self.core,
             self.reader,

@@ -110,10 +110,15 @@ class DeviceEvent:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """Bytes that are no lawful frame. ``reason`` names the fault in words; nothing changes by them."""
+    """Bytes that are no lawful frame. ``reason`` names the fault in words; nothing changes by them.
+
+    ``framed``: the frame was whole and only what it says is unknown, a code of no card: that points at the
+    card table and not at the line.
+    """
 
     raw: bytes
     reason: str
+    framed: bool = False
 
 
 Item = Scan | DeviceEvent | Reject
@@ -191,6 +196,10 @@ class Traits:
     emulated: bool = False
 
 
+def _any_device(device: str) -> None:
+    pass
+
+
 def _no_beep(settings: Mapping[str, Any], pattern: str) -> bytes:
     return b""
 
@@ -211,6 +220,9 @@ class Driver:
     open: Callable[[str, Mapping[str, Any]], Link]
     traits: Callable[[Mapping[str, Any]], Traits]
     check: Callable[[Mapping[str, Any]], None]
+    check_device: Callable[[str], None] = _any_device
+    """``check_device(device)`` raises :class:`ValueError` for a name that no device of this driver can have.
+    Whether it is there is not asked."""
     paths: tuple[str, ...] = ()
     """Settings that name files; the configuration makes relative ones begin at its own folder."""
     speeds: tuple[int, ...] = ()

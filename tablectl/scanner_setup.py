@@ -28,6 +28,7 @@ def load_scanner(config: Config) -> tuple[Driver, dict[str, Any]]:
     try:
         settings = resolve_paths(driver, config.scanner.settings, config.path.parent)
         driver.check(settings)
+        driver.check_device(config.scanner.device)
     except ValueError as fault:
         raise ConfigError(f"{config.path}: scanner.{fault}") from None
     return driver, settings

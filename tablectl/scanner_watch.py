@@ -23,11 +23,14 @@ class ScannerWatch:
         reader: Reader,
         state: Callable[[], State],
         log: Any,
+        *,
+        names_positions: bool = False,
     ) -> None:
         self._scanner = scanner
         self._reader = reader
         self._state = state
         self._log = log
+        self._names_positions = names_positions
         self._budget = LogBudget()
         self._told = Condition.OK
         self._watch = Watch(
@@ -58,6 +61,7 @@ class ScannerWatch:
             "up": seen.up and state.scanner_up,
             "health": report.condition.value,
             "why": report.why,
+            "names_positions": self._names_positions,
             "identity": reader.identity or state.device,
             "where": reader.where,
             "bytes": counters.bytes,
@@ -81,6 +85,7 @@ class ScannerWatch:
             frames=counters.frames,
             cards=counters.cards,
             rejects=counters.rejects,
+            unknown=counters.unknown,
             due=card_due(state),
             swapped=any(alert == "scanner-changed" for alert, _ in state.alerts),
         )

@@ -18,7 +18,7 @@ MOST_REASONS = 100
 
 @dataclass(slots=True)
 class Tally:
-    """What was heard. ``frames``: what the driver understands, notices apart; ``cards``: cards among them."""
+    """What was heard. ``frames``: whole ones, notices apart; ``cards``: those that are cards of the table."""
 
     byte_count: int = 0
     frames: int = 0
@@ -69,6 +69,7 @@ class Tally:
         kind = item.get("kind")
         if kind == "reject":
             self.rejects += 1
+            self.frames += item.get("framed") is True
             if len(self.reasons) < MOST_REASONS:
                 self.reasons[str(item.get("text"))] += 1
         elif kind != "notice":

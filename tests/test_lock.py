@@ -26,7 +26,7 @@ def test_a_second_process_is_refused_by_the_first_ones_pid_until_it_dies(tmp_pat
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(TableLocked, match=f"T07 is run by process {holder.pid} already"):
+        with pytest.raises(TableLocked, match=f"T07 is held by process {holder.pid} already"):
             TableLock(tmp_path, "T07").acquire()
         with TableLock(tmp_path, "T08"):
             pass

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tablectl.config import load_config
+from tablectl.plugins import load_driver
 from tablectl.profiles import config_dir
 from tablectl.scanner_setup import load_scanner
 
@@ -59,3 +60,22 @@ def test_the_example_says_every_key_there_is(name: str, tmp_path: Path) -> None:
 
 def test_no_example_without_a_driver() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.toml")} == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("driver", "device", "says"),
+    [
+        ("bee-tek", "tcp://nohost:99999", "tcp://host:port"),
+        ("bee-tek", "tcp://", "tcp://host:port"),
+        ("bee-tek", "ttyUSB0", "neither a path"),
+        ("bee-tek", "usb:0403:6001:A5", "HID scanner"),
+        ("hid-pos", "usb:0c2e", "names no USB device"),
+        ("hid-pos", "usb:0c2e:0b61", "fits every device"),
+        ("hid-keyboard", "tcp://192.0.2.10:4001", "names no USB device"),
+    ],
+)
+def test_a_name_no_device_can_have_is_refused_before_anything_is_opened(
+    driver: str, device: str, says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        load_driver(driver).check_device(device)

@@ -50,7 +50,7 @@ NOISE = b"\x91\xa5\x03\x00\xff"
         (heard(NOISE, Reject(NOISE, "noise")), "no-frames", "Baud rate or parity"),
         (heard(NOISE, DeviceEvent(DeviceKind.NOTICE, b"", "a stub")), "no-frames", "Baud rate or parity"),
         (heard(b"1010\r\n9999\r\n", Reject(b"9999", "no card has the code 9999")), "no-frames", "plain text"),
-        (heard(b"1010\r\n", Reject(b"9999", "no card has the code 9999")), "no-frames", "the code 9999"),
+        (heard(b"1010\r\n", Reject(b"9999", "code of no card", framed=True)), "no-cards", "code of no card"),
         (heard(NOISE, DeviceEvent(DeviceKind.STANDBY, b"x")), "no-cards", "card table is another deck's"),
         (heard(NOISE, Scan(None, Label.NONE, b"x")), "unread", "reads none"),
         (heard(NOISE, CARD, Reject(b"1", "a"), Reject(b"1", "a")), "noisy", "A bad cable"),

@@ -276,6 +276,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=links.check_device,
     speeds=(4800, 9600),
     usb_ids=links.ADAPTERS,
 )

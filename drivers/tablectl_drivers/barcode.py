@@ -145,6 +145,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=links.check_device,
     paths=("cards",),
     speeds=(9600, 115200, 19200, 38400, 57600, 4800),
     usb_ids=(*links.ADAPTERS, "0c2e:*", "05f9:*", "1eab:*", "065a:*"),

@@ -240,6 +240,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=links.check_device,
     speeds=(9600,),
     usb_ids=links.ADAPTERS,
 )

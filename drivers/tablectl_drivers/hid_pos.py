@@ -273,6 +273,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=options.hid_device,
     paths=("cards",),
     usb_ids=("0c2e:*", "23d0:*", "05e0:*", "05f9:*", "1eab:*"),
     beep=_beep,

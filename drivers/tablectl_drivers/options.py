@@ -46,3 +46,11 @@ def ascii_text(settings: Mapping[str, Any], key: str, most: int) -> bytes:
     if not isinstance(value, str) or not value.isascii() or len(value) > most:
         raise ValueError(f"{key}: {value!r} is not a text of at most {most} ASCII characters")
     return value.encode("ascii")
+
+
+def hid_device(device: str) -> None:
+    """Raise :class:`ValueError` if ``device`` is neither a USB device's name nor an absolute path."""
+    if not device.startswith("/"):
+        from tablectl_drivers.usb_names import parse_name  # pyusb loads slowly
+
+        parse_name(device)

@@ -148,7 +148,7 @@ class RfidDecoder:
         if check_sum(uid) != body[2].upper():
             yield Reject(frame, "check sum does not fit")
         elif (card := self._set.cards[uid]) is None:
-            yield Reject(frame, "tag of no card")
+            yield Reject(frame, "tag of no card", framed=True)
         elif item := self._card(uid, card, frame, now):
             yield item
 
@@ -232,6 +232,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=links.check_device,
     paths=("cards",),
     speeds=(9600,),
     usb_ids=links.ADAPTERS,

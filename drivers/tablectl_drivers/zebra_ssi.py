@@ -242,6 +242,7 @@ DRIVER = Driver(
     open=_open,
     traits=_traits,
     check=_check,
+    check_device=links.check_device,
     paths=("cards",),
     speeds=(9600, 115200, 19200, 38400, 57600),
     usb_ids=(*links.ADAPTERS, "05e0:*"),

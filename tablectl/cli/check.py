@@ -13,8 +13,7 @@ import shutil
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +43,8 @@ class Finding:
 
 def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     """Everything, in the order to mend it in."""
+    from tablectl.cli.check_beepers import beeper_findings
+    from tablectl.cli.check_device import device_findings
     from tablectl.config import load_config
     from tablectl.profiles import ConfigError
 
@@ -55,10 +56,8 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
     findings += _credentials(config)
     findings += _plugins(config)
-    findings += _beepers(config, not config_only)
+    findings += beeper_findings(config, not config_only)
     if not config_only:
-        from tablectl.cli.check_device import device_findings
-
         findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
     return findings
 
@@ -86,59 +85,6 @@ def _plugins(config: Config) -> Iterator[Finding]:
             yield Finding("driver", FAIL, f"{config.path}: table.test: an emulated driver needs test = true")
         else:
             yield Finding("driver", OK, f"{driver.name}: {driver.about}")
-
-
-def _beepers(config: Config, look: bool) -> Iterator[Finding]:
-    """Each beeper; ``look``: opened too, without a sound, where it can be and no daemon has it."""
-    from tablectl.beeping import attach, make_beepers
-    from tablectl.lock import TableLocked, while_stopped
-    from tablectl.plugins import PluginError
-    from tablectl.profiles import ConfigError
-    from tablectl.scanner_setup import load_scanner
-
-    try:
-        made = make_beepers(config)
-    except PluginError as fault:
-        yield Finding("beeper", WARN, f"{config.path}: beeper.driver: {fault}")
-        return
-    except ConfigError as fault:
-        yield Finding("beeper", WARN, str(fault))
-        return
-    with suppress(ConfigError):  # of the scanner: told in its own line
-        driver, settings = load_scanner(config)
-        try:
-            attach(config, made, driver, settings, lambda _: False)
-        except ConfigError as fault:
-            yield Finding("beeper", WARN, str(fault))
-            return
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(while_stopped(config.journal_path.parent, config.table.id))
-        except (TableLocked, OSError):
-            look = False  # a daemon has them; an open device is not opened twice
-        yield from _each_beeper(config, made, look)
-
-
-def _each_beeper(config: Config, made: Mapping[str, Any], look: bool) -> Iterator[Finding]:
-    from tablectl.beeper import Checked
-
-    for key, beeper in made.items():
-        name = config.beeper.each[key].driver
-        if name == "null":
-            yield Finding(key, OK, "null: nobody hears it")
-        elif not look or not isinstance(beeper, Checked):
-            yield Finding(key, OK, f"{name}; hear it: tablectl signal close")
-        else:
-            yield _looked_at(key, name, beeper)
-
-
-def _looked_at(key: str, name: str, beeper: Any) -> Finding:
-    try:
-        beeper.check()
-        beeper.close()
-    except Exception as fault:  # noqa: BLE001  whatever a beeper does, it is no reason not to play
-        return Finding(key, WARN, f"{name}: {fault}")
-    return Finding(key, OK, f"{name} is there; hear it: tablectl signal close")
 
 
 def reach(what: str, address: str) -> Finding:

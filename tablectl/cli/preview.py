@@ -67,6 +67,8 @@ def _would(order: Order, state: State) -> str:
     if order.command == "confirm":
         said = args.get("outcome") or "what the cards say"
         return f"This would announce {said} as the result of round {state.where}."
+    if order.command == "same-again" and not state.raw.get("read_twice"):
+        return "No card was read twice since the last card; it would be refused."
     if order.command == "void":
         if order.looks_back is not None:
             return (

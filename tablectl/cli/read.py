@@ -100,9 +100,12 @@ class State:
             line += f"; the last hand is round {word(shoe['last_round'], 20)}"
         elif shoe.get("cut"):
             line += "; the cutting card is out"
+        lines = [line]
+        if self.raw.get("step_lost") and mapping(self.raw.get("scanner")).get("names_positions"):
+            lines.append("the shoe is out of step: only the order of the cards counts; confirm the result")
         due = self.raw.get("burns_due")
         burns = f"burn {word(due, 10)} ({word(self.raw.get('burn_reason'), 60)})"
-        return [line, burns] if due else [line]
+        return [*lines, burns] if due else lines
 
     def round_lines(self) -> list[str]:
         """The round in play: number, cards, totals, what comes next."""

@@ -69,8 +69,8 @@ def scan(
         device, driver = str(source.get("device", "?")), str(source.get("driver", "?"))
         found = verdict(tally, device, driver)
         more = []
-        if found.code == "no-frames":
-            more = _other(tally, heard, source, timed_out)
+        if found.code == "no-frames" or (found.code == "no-cards" and tally.rejects):
+            more = _other(tally, heard, source, timed_out and found.code == "no-frames")
     texts = [*found.texts, *more]
     if as_json:
         counts = {
@@ -154,7 +154,8 @@ def _other(tally: Tally, heard: Heard, source: Mapping[str, Any], timed_out: boo
 
     driver, device = str(source.get("driver")), str(source.get("device"))
     found = [fit.words for fit in fits(tally.pieces, driver, mapping(source.get("settings")))]
-    if found or is_text(b"".join(data for _, data in tally.pieces)) or device.startswith(("tcp://", "usb:")):
+    text = is_text(b"".join(data for _, data in tally.pieces))
+    if found or tally.frames or text or device.startswith(("tcp://", "usb:")):
         return found
     if heard.config is None:
         return [
@@ -174,7 +175,7 @@ def _speeds(config: Config) -> list[str]:
     from tablectl.verdict import Tally
 
     driver, own = load_scanner(config)
-    tried = []
+    tried, any_bytes = [], False
     now = own.get("baud", driver.speeds[0] if driver.speeds else None)
     for speed in dict.fromkeys((*driver.speeds, *COMMON_SPEEDS)):
         if speed == now:
@@ -192,10 +193,13 @@ def _speeds(config: Config) -> list[str]:
             return ["interrupted while other line speeds were tried"]
         except direct.NotOurs as fault:
             raise Refused(f"refused: {output.escape(fault)}") from None
+        any_bytes |= tally.byte_count > 0
         if tally.frames:
             return [f"{speed} baud fits: write baud = {speed} into [scanner]."]
         if others := fits(tally.pieces, driver.name, settings):
             return [f"at {speed} baud {others[0].words}"]
+    if tried and not any_bytes:
+        return ["nothing came while other line speeds were tried: run this again, and draw cards meanwhile"]
     return [f"no frame at {', '.join(tried)} baud either"] if tried else []
 
 

@@ -181,13 +181,15 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         return
     due = r.due
     assert due is not None and scan.card is not None
-    in_step = _in_step(turn, scan.label, due)
+    in_step = _in_step(turn, scan.label)
     if scan.label is Label.OVERDRAW:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess.")
     elif scan.label is Label.OUTSIDE:
         keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
+    elif r.gap and not in_step:
+        keep(turn, scan, "card-missed", words.GAP)
     elif in_step and scan.label.value != due.value:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:
@@ -198,15 +200,9 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
             hand_complete(turn)
 
 
-def _in_step(turn: Turn, label: Label, due: Position) -> bool:
+def _in_step(turn: Turn, label: Label) -> bool:
     """Whether the shoe's labels are to be compared from this card on (scanners, section 1, item 5)."""
-    if not turn.around.traits.names_positions or label is Label.NONE:
-        return False
-    if due is not Position.P1:
-        return turn.round.in_step
-    if not turn.state.step_lost:
-        return True
-    return turn.state.standby and label is Label.P1
+    return turn.around.traits.names_positions and label is not Label.NONE and turn.state.labels_compared
 
 
 def deal_reserved(turn: Turn) -> None:

@@ -106,11 +106,10 @@ def verdict_too_soon(turn: Turn, given: Arrived) -> None:
     if not turn.round.turned:
         note(turn, "verdict", f"{said}; the cards are face down")
         turn.say("The cards are face down; first: turn")
-    elif turn.round.in_step:
+    else:
+        # In step or not: it is the dealer's button, and a dealer who sees a whole hand may see a card more.
         note(turn, "verdict", f"{said}; too soon")
         turn.hold("shoe-disagrees", "Its result button was pressed and the hand is not complete.")
-    else:
-        note(turn, "verdict", f"{said}; not compared")
 
 
 def forced_end(turn: Turn, given: Arrived) -> None:
@@ -165,7 +164,9 @@ def _told_unread(turn: Turn) -> bool:
 def shoe_note(turn: Turn, given: Arrived) -> None:
     """Lock, setting, cleared error, gap, notice: written down.
 
-    A gap is an alert only: if a card was lost in it, the next label does not follow and holds.
+    A gap is an alert only where labels are compared: if a card was lost in it, the next one does not follow
+    and holds. In a hand in which they are not, or are no more when the next card comes, only people can see
+    whether a card is missing.
     """
     said = _event(given)
     if said.kind is DeviceKind.BOUNCE and said.card is not None:
@@ -174,6 +175,8 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
         turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
+        if turn.state.phase in (Phase.NO_MORE_BETS, Phase.DEALING) and not turn.state.labels_compared:
+            turn.hold("card-missed", words.GAP)
     if said.kind is DeviceKind.BURN_COUNT:
         _compare_burn_count(turn, said.number)
 

@@ -126,7 +126,10 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
 def _table_released(state: State, event: ev.TableReleased) -> State:
     holds = tuple(h for h in state.holds if h.code not in event.codes)
     rescan = None if "rescan" in event.codes else state.rescan
-    return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan)
+    r = state.round
+    if r is not None and r.gap and event.action != "resume":  # people have looked at the cards
+        r = replace(r, gap=False)
+    return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan, round=r)
 
 
 def _scanner_lost(state: State, event: ev.ScannerLost) -> State:
@@ -176,6 +179,8 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
             return replace(state, standby=True)
         case "started":
             return replace(state, swapped=False)
+        case "gap" if r is not None and state.phase in (Phase.NO_MORE_BETS, Phase.DEALING):
+            return replace(state, round=replace(r, gap=True))
         case "bounce" if event.card is not None and state.shoe is not None:
             return replace(state, bounced=Card.parse(event.card))
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:

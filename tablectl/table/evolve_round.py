@@ -61,6 +61,7 @@ def _hand_freed(state: State, event: ev.FreeHandOrdered) -> State:
 def _card_dealt(state: State, event: ev.CardDealt) -> State:
     card = Card.parse(cast(str, event.face or event.card))
     r = state.the_round
+    r = replace(r, gap=r.gap and not event.in_step)
     if event.position.side is Side.PLAYER:
         r = replace(r, player=(*r.player, card), in_step=event.in_step, remind_deadline=event.remind_boot)
     else:

@@ -88,6 +88,8 @@ class Round:
     closed_boot: int | None = None
     in_step: bool = False
     """The shoe began this hand itself and nothing disturbed it since: its labels may be compared."""
+    gap: bool = False
+    """Messages of the shoe are missing since its last card: one of them may have been a card."""
     remind_deadline: int | None = None
 
     @property
@@ -202,6 +204,18 @@ class State:
     def held(self) -> bool:
         """Whether a hold lies over the phase."""
         return bool(self.holds)
+
+    @property
+    def labels_compared(self) -> bool:
+        """Whether a shoe that names positions is believed to know where the next card of the hand goes.
+
+        Out of step it is from its stand-by on, for then it begins a hand: what it does not call P1 is a later
+        card, behind one of which nobody was told.
+        """
+        r = self.round
+        if r is None or r.due is not Position.P1:
+            return r is not None and r.in_step
+        return self.standby or not self.step_lost
 
     @property
     def nothing_due(self) -> bool:

@@ -8,6 +8,7 @@ from tablectl.table.state import Round
 NO_MORE_BETS = "No More Bets"
 LAST_HAND = "Last Hand before shuffle"
 OUT_OF_STEP = "The shoe is out of step: confirm the result by hand"
+GAP = "Perhaps: messages of the shoe are missing, and it is out of step. Compare card by card."
 RESCAN = "The card could not be read: scan it again"
 
 _WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}

@@ -41,6 +41,7 @@ STATE: dict[str, Any] = {
     ],
     "kept": ["?", "?"],
     "rescan": None,
+    "read_twice": True,
     "counting": None,
     "reserved": 0,
     "settled": {"where": "12/33", "what": "player, confirmed by dealer"},

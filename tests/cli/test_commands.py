@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tablectl.cli import main
+from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import STATE, FakeDaemon, Reply, accepted, tablectl
 
 SUPERVISED = ("--as", "bo", "--reason", "dispute: seen on video", "--pin-stdin")
@@ -257,3 +258,9 @@ def test_a_choice_that_is_missing_is_told_in_readable_words(daemon: FakeDaemon, 
     done = tablectl("sign-in", "anna", run=run)
     assert done.returncode == 2
     assert done.stderr.endswith("Error: Missing option '--pickup'. Choose from: left, right\n")
+
+
+def test_same_again_says_when_there_is_nothing_to_count_twice(typed: Typed, daemon: FakeDaemon) -> None:
+    daemon.state = (200, {**STATE, "read_twice": False})
+    code, out, err = typed("same-again")
+    assert code == 1 and "it would be refused" in out + err and not daemon.commands

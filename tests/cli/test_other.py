@@ -130,7 +130,7 @@ def test_check_says_what_is_missing_by_key_path(tmp_path: Path) -> None:
     assert done.returncode == 1 and "could not play" in done.stderr
     lines = done.stdout.splitlines()
     assert any(line.startswith("FAIL  driver:") and "scanner.bbc" in line for line in lines)
-    assert any(line.startswith("warn  beeper:") and "gong" in line for line in lines)
+    assert any(line.startswith("FAIL  beeper:") and "gong" in line for line in lines)
     assert any(line.startswith("FAIL  journal:") for line in lines)
     assert any(line.startswith("FAIL  credentials:") and "pit-bosses" in line for line in lines)
     path.write_text(LEAST.replace("T07", "T 07"))

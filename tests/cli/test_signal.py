@@ -14,7 +14,7 @@ from tablectl.cli import signal as module
 from tablectl.lock import TableLock
 from tablectl.scanner import PATTERNS
 from tests.cli.conftest import Typed
-from tests.cli.fake_daemon import FakeDaemon
+from tests.cli.fake_daemon import STATE, FakeDaemon
 
 LEAST = '[table]\nid = "T07"\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'
 
@@ -123,7 +123,7 @@ def test_the_scanners_own_beep_is_sent_to_the_scanner(
 def test_not_while_a_daemon_holds_the_table(typed: Typed, stopped: Path, run: Path) -> None:
     with TableLock(run, "T07"):
         code, out, err = typed("signal", "close", "--config", str(stopped))
-    assert (code, out) == (1, "") and "is run by process" in err and "--socket" in err
+    assert (code, out) == (1, "") and "is held by process" in err and "--socket" in err
 
 
 def test_a_fault_of_the_configuration_is_told_by_its_key(typed: Typed, stopped: Path) -> None:
@@ -153,7 +153,7 @@ def test_check_opens_the_device_without_a_sound(
     assert lamp.startswith("ok    beeper.lamp: relay is there")
     assert horn.startswith("warn  beeper.horn: pcspkr: the PC speaker at /nonexistent/spkr is not there")
     assert os.read(terminal[0], 100) == bytes.fromhex("A0 01 00 A1") * 2, "off, and off again at close"
-    assert checked(typed, stopped, "--config-only")[1].startswith("ok    beeper.horn: pcspkr; hear it")
+    assert checked(typed, stopped, "--config-only")[1].startswith("ok    beeper.horn: pcspkr, not looked at")
 
 
 def test_check_leaves_alone_what_the_daemon_has(
@@ -163,7 +163,30 @@ def test_check_leaves_alone_what_the_daemon_has(
         file.write(f'[beeper]\ndriver = "relay"\ndevice = "{terminal[1]}"\n')
     with TableLock(run, "T07"):
         (line,) = checked(typed, stopped)
-    assert line.startswith("ok    beeper: relay; hear it: tablectl signal close")
+    assert line.startswith("ok    beeper: relay, not looked at; hear it: tablectl signal close")
     os.set_blocking(terminal[0], False)
     with pytest.raises(BlockingIOError):
         os.read(terminal[0], 10)
+
+
+def test_check_tells_what_the_daemon_knows_of_its_beepers(
+    typed: Typed, daemon: FakeDaemon, stopped: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = stopped.read_text().split("[api]")[0]
+    stopped.write_text(f'{text}[api]\nsocket = "{daemon.socket}"\n[beeper]\ndriver = "bell"\n')
+    daemon.state = (200, {**STATE, "beeper": {"why": "no terminal to ring"}})
+    with TableLock(run, "T07"):
+        lines = checked(typed, stopped)
+    assert lines[0].startswith("warn  beeper: the daemon cannot be heard: no terminal to ring")
+
+
+def test_a_beeper_the_daemon_would_not_start_with_fails_the_check(typed: Typed, stopped: Path) -> None:
+    text = stopped.read_text()
+    for beeper in (
+        'driver = "gong"',
+        'driver = "sound"\nfoo = 1',
+        'driver = "bell"\npatterns = { pip = 99 }',
+    ):
+        stopped.write_text(f"{text}[beeper]\n{beeper}\n")
+        code, out, _ = typed("check", "--config", str(stopped), "--config-only")
+        assert code == 1 and "FAIL  beeper: " in out, beeper

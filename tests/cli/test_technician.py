@@ -186,7 +186,7 @@ def test_while_a_scan_holds_the_port_no_daemon_starts_and_the_other_way_round(
         for words in (["scan"], ["capture", str(tmp_path / "x.capture")]):
             code, _, err = alone(*words, "--config", config, "--seconds", "0.3")
             assert code == 1
-            assert f"run by process {os.getpid()} already" in err
+            assert f"held by process {os.getpid()} already" in err
     assert not (tmp_path / "x.capture").exists()
     assert alone("scan", "--config", config, "--seconds", "0.3")[0] == 0, "the lock is free again"
 
@@ -374,7 +374,7 @@ def test_codes_that_the_card_table_does_not_know_are_not_taken_for_a_wrong_line_
     config = str(configured(tmp_path, device, "barcode", 'cards = "suit-rank"'))
     code, out, err = alone("scan", "--config", config, "--seconds", "0.5")
     assert code == 1
-    assert "plain text, so the baud rate is right" in out
+    assert "the card table is another deck's" in out
     assert "code of no card" in out
     assert "trying" not in err, "the line speed is right"
 

@@ -1,0 +1,112 @@
+"""A shoe out of step: its labels do not count, but what it says may still show that a card was lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablectl.cards import Outcome
+from tablectl.scanner import DeviceKind, ErrorKind, Label
+from tablectl.table.holds import offered
+from tablectl.table.inputs import Kind
+from tests.table.playing import ANGEL_EYE, Play, house
+
+HAND = (Label.P1, Label.B1, Label.P2, Label.B2, Label.P3, Label.B3)
+
+
+def disturbed(*, standby: bool) -> Play:
+    """Betting is closed, behind a round in which a hold lay over the hand."""
+    play = Play(house(dealing={"confirm": "dealer"}), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.deal_labelled("P1=9S B1=2H")
+    play.do(Kind.HOLD)
+    play.release("resume")
+    play.deal_labelled("P2=KD B2=3C")
+    play.do(Kind.CONFIRM)
+    assert play.state.step_lost
+    if standby:
+        play.device(DeviceKind.STANDBY)
+    play.no_more_bets()
+    return play
+
+
+@pytest.mark.parametrize("label", [label for label in HAND if label is not Label.P1])
+def test_behind_its_stand_by_what_it_does_not_call_p1_is_no_first_card(label: Label) -> None:
+    play = disturbed(standby=True)
+    out = play.out
+    play.scan("AC", label)
+    assert (play.codes, play.out) == (["card-conflict"], out + 1)
+    assert not play.state.the_round.dealt, "it is kept, and takes no place"
+
+
+def test_behind_its_stand_by_p1_ends_it() -> None:
+    play = disturbed(standby=True)
+    play.scan("AC", Label.P1)
+    assert not play.state.held
+    assert play.state.the_round.in_step
+
+
+@pytest.mark.parametrize("laid", range(4))
+def test_messages_missing_in_a_hand_out_of_step_hold_it(laid: int) -> None:
+    play = disturbed(standby=False)
+    for card, label in list(zip(["2C", "9D", "3H"], HAND[1:], strict=False))[:laid]:
+        play.scan(card, label)
+    assert not play.state.held, "the order alone counts"
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    assert play.codes == ["card-missed"]
+
+
+@pytest.mark.parametrize("laid", range(4))
+def test_messages_missing_in_step_are_an_alert_and_the_next_label_tells(laid: int) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    for card, label in list(zip(["2C", "9D", "3H"], HAND, strict=False))[:laid]:
+        play.scan(card, label)
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    assert not play.state.held
+    assert play.alerts == ["scanner-gap"]
+    play.scan("6S", HAND[laid + 1])
+    assert play.codes == ["card-conflict"]
+
+
+@pytest.mark.parametrize("phase", ["idle", "betting"])
+def test_messages_missing_between_hands_are_an_alert(phase: str) -> None:
+    play = disturbed(standby=False)
+    play.do(Kind.VOID)
+    if phase == "betting":
+        play.betting()
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    assert not play.state.held
+
+
+def test_the_result_button_before_the_hand_is_complete_holds_it_all_the_same() -> None:
+    play = disturbed(standby=False)
+    play.scan("2C", Label.B1)
+    play.verdict(Outcome.PLAYER)
+    assert play.codes == ["shoe-disagrees"]
+
+
+@pytest.mark.parametrize("laid", range(4))
+def test_messages_missing_before_a_shoe_falls_out_of_step_hold_with_the_next_card(laid: int) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    for card, label in list(zip(["2C", "9D", "3H"], HAND, strict=False))[:laid]:
+        play.scan(card, label)
+    play.device(DeviceKind.GAP, text="sequence number 0 after 8")
+    play.device(DeviceKind.ERROR, error=ErrorKind.BUTTON)
+    assert not play.state.held
+    out = play.out
+    play.scan("6S", HAND[laid + 1])
+    assert (play.codes, play.out) == (["card-missed"], out + 1)
+    play.release("accept" if "accept" in offered(play.state) else "keep")
+    assert not play.state.the_round.gap, "people have compared"
+
+
+def test_the_next_card_in_step_shows_that_no_card_was_lost() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2C", Label.P1)
+    play.device(DeviceKind.GAP, text="sequence number 0 after 8")
+    play.scan("9D", Label.B1)
+    play.device(DeviceKind.ERROR, error=ErrorKind.BUTTON)
+    play.scan("6S", Label.P2)
+    assert not play.state.held

@@ -1,0 +1,69 @@
+"""What is counted of a device's bytes: whole frames, cards, rejects; and what keeps "last good" young."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablectl.cards import Card
+from tablectl.clock import Instant
+from tablectl.reader_intake import Counters, Intake
+from tablectl.scanner import Arrival, Decoded, DeviceEvent, DeviceKind, Item, Label, Reject, Scan
+
+CARD = Scan(Card.parse("8S"), Label.NONE, b"8S")
+
+
+class Says:
+    """A decoder that makes one item of any bytes."""
+
+    def __init__(self, item: Item) -> None:
+        self._item = item
+
+    def feed(self, data: bytes, now: int) -> Decoded:
+        return Decoded((self._item,))
+
+    def tick(self, now: int) -> Decoded:
+        return Decoded((self._item,))
+
+    def next_deadline(self) -> int | None:
+        return 0
+
+    def reset(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("item", "counted"),
+    [
+        (CARD, Counters(1, frames=1, cards=1, last_good=7)),
+        (Scan(None, Label.NONE, b"?"), Counters(1, frames=1, cards=1, last_good=7)),
+        (DeviceEvent(DeviceKind.STANDBY, b"P"), Counters(1, frames=1, last_good=7)),
+        (DeviceEvent(DeviceKind.BOUNCE, b"x", card=CARD.card), Counters(1, frames=1, last_good=7)),
+        (DeviceEvent(DeviceKind.NOTICE, b"10", "a line without an end was dropped"), Counters(1)),
+        (Reject(b"?", "no frame"), Counters(1, rejects=1)),
+        (Reject(b"9999", "code of no card", framed=True), Counters(1, frames=1, rejects=1, unknown=1)),
+    ],
+)
+def test_each_item_counts_for_what_it_is(item: Item, counted: Counters) -> None:
+    intake = Intake(Says(item), lambda _: None, None, lambda text, now: None)
+    intake.heard(b"x", Instant(7, 7))
+    assert intake.counters == counted
+
+
+def test_half_a_message_that_time_ends_makes_no_silent_line_young() -> None:
+    stub = DeviceEvent(DeviceKind.NOTICE, b"10", "a line without an end was dropped")
+    intake = Intake(Says(stub), lambda _: None, None, lambda text, now: None)
+    intake.passed(Instant(9, 9))
+    assert intake.counters.last_good is None
+
+
+def test_what_waited_in_the_line_is_numbered_anew_each_time() -> None:
+    got: list[Arrival] = []
+    intake = Intake(Says(CARD), got.append, None, lambda text, now: None)
+    for waited in (3, 1):
+        intake.opened()
+        for _ in range(waited):
+            intake.heard(b"x", Instant(7, 7))
+        assert intake.discarded == waited
+        intake.ready()
+        intake.heard(b"x", Instant(7, 7))
+        assert intake.discarded == waited
