@@ -90,12 +90,12 @@ def test_lower_case_digits_are_the_same_tag() -> None:
     ],
 )
 def test_what_is_no_card_is_rejected_with_bytes_and_reason(data: bytes, reason: str) -> None:
-    assert decode((0, data)) == [Reject(data, reason)]
+    assert decode((0, data)) == [Reject(data, reason, framed=reason == "tag of no card")]
     # The next frame is whole again, at once and after a pause.
     for late in (0, 2000):
         items = decode((0, data), (late, ACE_FRAME))
         assert names(items) == ["reject", "AS"]
-        assert items[0] == Reject(data, reason)
+        assert items[0] == Reject(data, reason, framed=reason == "tag of no card")
 
 
 @pytest.mark.parametrize("at", range(FRAME))
