@@ -53,6 +53,8 @@ class Protocol:
     doubles: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     confirms: tuple[str, ...] = ("dealer",)
+    shuffle: tuple[float, float] = (60, 240)
+    """Seconds a shuffle takes."""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -106,6 +108,7 @@ PROTOCOLS = {
             loses=_SILENT,
             without=_NO_SHOE | {"interleave"},
             settings=TAGGED,
+            shuffle=(600, 900),  # the same cards: a tag seen again sooner is the same drawing (again_minutes)
         ),
         Protocol(
             "zebra-ssi",

@@ -134,7 +134,7 @@ class Shift:
             self.table.do(Kind.SIGN_IN, name="Dora", pickup="left")
         if self.state.count_due or not self.state.inspected:
             self.table.command(Kind.INSPECT, method="by-hand")
-        self.wait(60, 240)
+        self.wait(*(self.protocol.shuffle if self.state.shoes else (60, 240)))
         cards = list(DECK * 8)
         self.random.shuffle(cards)
         self.shoe.load(cards, (CUT_AT,))
