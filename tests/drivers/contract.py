@@ -6,6 +6,7 @@ registered driver that has none.
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ TAGS = {
 """Eight decks of cards with a tag each."""
 
 TAGGED: dict[str, Any] = {"cards": TAGS}
+_BOX_OF_TAGS = rfid.Encoder(TAGGED)
 
 BOUNCE_FREE = 400_000_000
 """ns: later than any bounce time, earlier than any time-out of half a message."""
@@ -71,7 +73,7 @@ def _barcode() -> Callable[[Card | None], bytes]:
 
 
 def _rfid() -> Callable[[Card | None], bytes]:
-    return rfid.Encoder(TAGGED).card
+    return copy.deepcopy(_BOX_OF_TAGS).card  # to read the table of 416 tags anew takes far longer
 
 
 def _zebra_ssi() -> Callable[[Card | None], bytes]:
