@@ -64,6 +64,9 @@ class _Remembered:
     last_seen: int
 
 
+_OF_CARDS = (b"D", b"d", b"R")
+
+
 class AngelEyeDecoder:
     """Bytes of an Angel Eye shoe to items; see :class:`tablectl.scanner.Decoder`.
 
@@ -73,8 +76,10 @@ class AngelEyeDecoder:
 
     def __init__(self, bcc: str = "strict", repeat_window: int = 1_000 * options.MILLISECOND) -> None:
         self._framer = wire.Framer(bcc)
+        self._sure = bcc != "off"
         self._window = repeat_window
         self._last_byte = 0
+        self._wraps_to_zero = False  # known once it has: whether the number behind 9 is 0 or 1 no source says
         self._forget()
 
     def _forget(self) -> None:
@@ -111,8 +116,12 @@ class AngelEyeDecoder:
         return self._last_byte + STUB_NS if self.pending else None
 
     def reset(self) -> None:
+        # The number goes on behind a reconnect (a shoe that was off says S): what was said meanwhile is told
+        # as a gap.
+        seq = self._seq
         self._framer.clear()
         self._forget()
+        self._seq = seq
 
     def _accept(self, frame: wire.Frame, now: int) -> Iterable[Item]:
         for known in self._memory:
@@ -136,17 +145,23 @@ class AngelEyeDecoder:
             yield gap
         self._memory = [*self._memory[1 - REMEMBERED :], _Remembered(frame.seq, frame.payload, now)]
         item = self._meaning(frame)
+        self._wraps_to_zero |= self._seq == 9 and frame.seq == 0
         self._seq = frame.seq
         # Without a check sum a damaged copy may come first: the good one with the same number
         # behind it is then no jump.
         self._seq_doubtful = isinstance(item, Reject)
         yield item
+        if isinstance(item, Reject) and self._sure and frame.payload[:1] in _OF_CARDS:
+            # The check sum is right: the shoe means a card, which nobody will tell again.
+            yield DeviceEvent(DeviceKind.GAP, frame.raw, "a card was drawn; which one cannot be understood")
 
     def _gap(self, frame: wire.Frame) -> DeviceEvent | None:
         last = self._seq
         if last is None or (self._seq_doubtful and frame.seq == last):
             return None
-        if frame.seq == last + 1 or (last == 9 and frame.seq in (0, 1)):
+        if frame.seq == last + 1 or (last == 9 and frame.seq == 0):
+            return None
+        if last == 9 and frame.seq == 1 and not self._wraps_to_zero:
             return None
         text = f"sequence number {frame.seq} after {last}: events may be lost"
         return DeviceEvent(DeviceKind.GAP, frame.raw, text)

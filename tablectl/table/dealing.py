@@ -17,6 +17,7 @@ from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase
 from tablectl.table.turn import Turn
 
+_HAND = frozenset(Label(position.value) for position in Position)
 _ANOTHER = "The next card was drawn behind it."
 
 
@@ -161,6 +162,11 @@ def card_unread(turn: Turn, given: Arrived) -> None:
         return
     if another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
+        return
+    due = turn.state.round.due if turn.state.round else None
+    other = due is not None and scan.label in _HAND and scan.label.value != due.value
+    if other and _in_step(turn, scan.label):
+        keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
         return
     if turn.state.unread:
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))

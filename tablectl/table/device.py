@@ -175,7 +175,10 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
         turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
-        if turn.state.phase in (Phase.NO_MORE_BETS, Phase.DEALING) and not turn.state.labels_compared:
+        r = turn.state.round
+        in_hand = r is not None and turn.state.phase in (Phase.NO_MORE_BETS, Phase.DEALING)
+        # Not while four cards lie face down: whether a card is due then would tell what they are.
+        if in_hand and not turn.state.labels_compared and not turn.round.to_be_turned:
             turn.hold("card-missed", words.GAP)
     if said.kind is DeviceKind.BURN_COUNT:
         _compare_burn_count(turn, said.number)

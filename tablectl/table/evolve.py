@@ -179,7 +179,7 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
             return replace(state, standby=True)
         case "started":
             return replace(state, swapped=False)
-        case "gap" if r is not None and state.phase in (Phase.NO_MORE_BETS, Phase.DEALING):
+        case "gap" if r is not None:
             return replace(state, round=replace(r, gap=True))
         case "bounce" if event.card is not None and state.shoe is not None:
             return replace(state, bounced=Card.parse(event.card))

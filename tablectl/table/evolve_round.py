@@ -75,6 +75,7 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
         reserved=state.reserved[1:] if event.reserved else state.reserved,
         step_lost=not event.in_step,
         standby=False,
+        swapped=False,
         unread=0,
         unread_deadline=None,
     )

@@ -69,7 +69,7 @@ HOLDS: dict[str, HoldCode] = {
         "A card could not be read.", ("rescan", "enter", "accept", "burn", "correct", *_END)
     ),
     "card-missed": HoldCode(
-        "A card was drawn and not read.", ("keep", *_REPAIR, "enter", *_END), by_hand=True
+        "A card was drawn and not read.", ("keep", "accept", *_REPAIR, "enter", *_END), by_hand=True
     ),
     "card-twice": HoldCode("One card was read twice.", ("drop", "keep", *_REPAIR, *_END), by_hand=True),
     "two-cards": HoldCode(
@@ -212,6 +212,14 @@ def another_than_unread(state: State, label: str) -> bool:
     )
 
 
+def _begun_later(state: State) -> bool:
+    """Whether the first card kept is no first card: behind its stand-by the shoe calls it a later one."""
+    r = state.round
+    if not state.loose or not state.standby or r is None or r.due is not Position.P1:
+        return False
+    return state.loose[0].label in tuple(Position)[1:]
+
+
 def _acceptable(state: State) -> bool:
     """Whether the cards kept may go to the hand: betting over, faces known, and a card due."""
     if state.phase not in (Phase.NO_MORE_BETS, Phase.DEALING) or state.round is None:
@@ -219,6 +227,8 @@ def _acceptable(state: State) -> bool:
     if not state.the_shoe.sound:
         return False
     if state.loose and another_than_unread(state, state.loose[0].label):
+        return False
+    if _begun_later(state):
         return False
     return (
         not state.round.to_be_turned

@@ -252,7 +252,9 @@ def check_reset(subject: Subject, noise: bytes, card: Card) -> None:
     used.reset()
     assert used.next_deadline() is None
     message = subject.encoder()(card)
-    assert feed(used, message) == feed(subject.decoder(), message)
+    # That something was missed meanwhile may be told; what comes now is understood as by a new one.
+    told = [item for item in feed(used, message) if getattr(item, "kind", None) is not DeviceKind.GAP]
+    assert told == feed(subject.decoder(), message)
 
 
 def pending(decoder: Decoder) -> int:

@@ -250,14 +250,16 @@ MALFORMED = {
 def test_malformed_payload_is_rejected_with_its_bytes(payload: bytes) -> None:
     raw = frame(1, payload)
     assert b"\x05" not in raw[1:]
-    (item,) = decode(raw)
+    item, *more = decode(raw)
     assert isinstance(item, Reject)
     assert item.raw == raw
     assert item.reason
+    # The shoe means a card that nobody will tell again.
+    assert kinds(more) == (["gap"] if payload[:1] in (b"D", b"d", b"R") else [])
 
 
 def test_malformed_payload_sent_three_times_is_one_reject() -> None:
-    assert kinds(decode(*[frame(1, b"D\x81\xbe")] * 3, apart=50 * MS)) == ["reject"]
+    assert kinds(decode(*[frame(1, b"D\x81\xbe")] * 3, apart=50 * MS)) == ["reject", "gap"]
 
 
 # --- check sum -------------------------------------------------------------------------------------
@@ -396,12 +398,23 @@ def test_start_with_any_number_is_no_gap_and_its_copies_are_repeats() -> None:
     assert kinds(items) == ["standby", "started", "standby"]
 
 
-def test_reconnect_forgets_numbers_and_repeats() -> None:
+def test_reconnect_forgets_repeats_and_tells_what_was_missed() -> None:
     decoder = AngelEyeDecoder()
     raw = frame(7, b"D\x81\xb8")
     assert kinds(decoder.feed(raw + raw[:5], 0).items) == ["8S"]
     decoder.reset()
-    assert kinds(decoder.feed(raw, MS).items) == ["8S"]
+    assert kinds(decoder.feed(raw, MS).items) == ["gap", "8S"]
+    decoder.reset()
+    assert kinds(decoder.feed(frame(8, b"D\x91\xb8"), 2 * MS).items) == ["8S"], "the next one: nothing missed"
+    decoder.reset()
+    assert kinds(decoder.feed(frame(1, b"S"), 3 * MS).items) == ["started"], "it was off"
+
+
+def test_the_wrap_of_the_number_is_learned() -> None:
+    decoder = AngelEyeDecoder()
+    numbers = (8, 9, 1, 2, 9, 0, 8, 9, 1)
+    heard = [kinds(decoder.feed(frame(seq, b"P"), at * 100_000 * MS).items) for at, seq in enumerate(numbers)]
+    assert ["gap" in items for items in heard] == [False, False, False, False, True, False, True, False, True]
 
 
 # --- R: retransmission or over-draw ----------------------------------------------------------------
