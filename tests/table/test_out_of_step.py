@@ -110,3 +110,59 @@ def test_the_next_card_in_step_shows_that_no_card_was_lost() -> None:
     play.device(DeviceKind.ERROR, error=ErrorKind.BUTTON)
     play.scan("6S", Label.P2)
     assert not play.state.held
+
+
+def test_messages_missing_while_betting_was_open_are_remembered() -> None:
+    play = disturbed(standby=False)
+    play.do(Kind.VOID)
+    play.betting()
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    assert not play.state.held
+    play.wait(20)
+    play.scan("2C", Label.B1)
+    assert play.codes == ["card-missed"]
+
+
+def test_a_first_card_that_was_lost_under_a_hold_is_not_skipped_by_accepting() -> None:
+    play = disturbed(standby=True)
+    play.do(Kind.HOLD)
+    play.scan("2C", Label.B1)
+    assert "accept" not in offered(play.state)
+    play.do(Kind.INSERT, position="P1", card="AC")
+    assert "accept" in offered(play.state)
+
+
+def test_an_unread_card_that_the_shoe_calls_a_later_one_takes_no_place() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2C", Label.P1)
+    play.scan(None, Label.P2)
+    assert play.codes == ["card-conflict"]
+
+
+def test_a_start_signal_in_a_hand_is_not_that_of_the_device_put_in_place_before() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.do(Kind.DEVICE_SWAP)
+    play.no_more_bets()
+    play.scan("2C", Label.NONE)
+    play.device(DeviceKind.STARTED)
+    assert play.codes == ["shoe-restarted"]
+
+
+@pytest.mark.parametrize("cards", ["9S 2H KD 3C", "2S 2H KD 3C"])
+def test_four_cards_face_down_are_not_told_apart_by_a_gap(cards: str) -> None:
+    play = Play(house(dealing={"confirm": "dealer", "deal": "face-down"}), ANGEL_EYE).idle()
+    play.no_more_bets()
+    for card in cards.split():
+        play.scan(card, Label.NONE)
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    assert not play.state.held
+
+
+def test_a_false_alarm_with_a_card_kept_is_one_command() -> None:
+    play = disturbed(standby=False)
+    play.device(DeviceKind.GAP, text="sequence number 4 after 2")
+    play.scan("2C", Label.B1)
+    play.release("accept")
+    assert not play.state.held
+    assert [str(card) for card in play.state.the_round.dealt] == ["2C"]
