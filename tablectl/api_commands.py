@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sqlite3
 import struct
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +49,7 @@ class Commands:
         delivery: Callable[[], HttpDelivery | None],
         back: LookingBack,
         clock: Callable[[], Instant],
+        scanner_free: Callable[[], Awaitable[str | None]],
     ) -> None:
         self._core = core
         self._gate = gate
@@ -57,6 +58,7 @@ class Commands:
         self._delivery = delivery
         self._back = back
         self._clock = clock
+        self._scanner_free = scanner_free
 
     def routes(self) -> list[web.RouteDef]:
         """Where they are found."""
@@ -85,6 +87,9 @@ class Commands:
             past = await self._past(kind, given["args"].get("round", ""))
         except _UNREADABLE as fault:
             return error(503, f"the journal cannot be read: {fault}")
+        # Last, and with no wait behind it: nothing may take the scanner's line again before this is decided.
+        if kind is Kind.OPEN and (busy := await self._scanner_free()) is not None:
+            return error(503, busy)
         command = Command(
             kind,
             self._clock(),
@@ -171,8 +176,8 @@ class Commands:
         return None
 
     async def written_down(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
-        """Let a pit boss in and write down what was asked; the answer if that is refused, else None."""
-        refused = await self._refused(asked, pin)
+        """Write down what was asked, of a pit boss after letting him in; the answer if refused, else None."""
+        refused = await self._refused(asked, pin) if asked.supervisor else None
         if refused is not None:
             return refused
         status, body = await self._carry_out(asked.id, Record(asked, self._clock()))

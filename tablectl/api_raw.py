@@ -69,34 +69,27 @@ class RawRoutes:
         tap = self._source.tap
         if len(tap) >= MOST_LISTENERS:
             return error(503, f"{MOST_LISTENERS} listen already; end one of them first")
-        response = web.StreamResponse(
-            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
-        )
-        loop, there = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                loop.call_soon_threadsafe(there.set)
-
+        response = stream()
+        there, wake = bell()
         started = self._clock()
         listener = tap.add(started.boot, wake)
         try:
             await response.prepare(request)
-            await _write(response, self._source.header(started, shoe))
+            await write(response, self._source.header(started, shoe))
             told = 0
             while self._shoe() in (None, shoe):
                 there.clear()
                 for entry in listener.take():
                     if self._shoe() not in (None, shoe):
                         break
-                    await _write(response, entry)
+                    await write(response, entry)
                 now = self._clock().boot
                 if now >= told + int(EVERY * SECOND):
                     told = now
-                    await _write(response, self._source.state(now, started.boot))
+                    await write(response, self._source.state(now, started.boot))
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(there.wait(), EVERY / 2)
-            await _write(response, {"kind": "end", "text": SHOE_IN_PLAY})
+            await write(response, {"kind": "end", "text": SHOE_IN_PLAY})
         except (ConnectionError, TimeoutError):
             if request.transport is not None:
                 request.transport.abort()
@@ -105,6 +98,23 @@ class RawRoutes:
         return response
 
 
-async def _write(response: web.StreamResponse, entry: Entry) -> None:
+def stream() -> web.StreamResponse:
+    """An answer of events, one record each; to be prepared."""
+    return web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+
+
+def bell() -> tuple[asyncio.Event, Callable[[], None]]:
+    """An event of the running loop, and how any thread sets it."""
+    loop, there = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            loop.call_soon_threadsafe(there.set)
+
+    return there, wake
+
+
+async def write(response: web.StreamResponse, entry: Entry) -> None:
+    """Send one record. Raises :class:`TimeoutError` when it is not taken, :class:`ConnectionError`."""
     chunk = b"data: " + json.dumps(entry).encode() + b"\n\n"
     await asyncio.wait_for(response.write(chunk), STALLED)

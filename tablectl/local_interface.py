@@ -10,6 +10,7 @@ from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
 from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
+from tablectl.api_speeds import LineTrials, SpeedRoutes, in_use
 from tablectl.clock import Instant
 from tablectl.config import Config
 from tablectl.core import Core
@@ -53,6 +54,7 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
     config, published, clock = behind.config, behind.published, behind.clock
     socket_folder(config.socket_path)
     back = LookingBack(open_journal(), decode_with(behind.driver, behind.settings))
+    trials = LineTrials(behind.reader)
     commands = Commands(
         behind.core,
         behind.gate,
@@ -61,8 +63,21 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         lambda: behind.delivering.sender,
         back,
         clock,
+        trials.end,
     )
-    routes = (*SignalRoute(published, behind.signals).routes(), *_raw(behind, commands).routes())
+    routes = (
+        *SignalRoute(published, behind.signals).routes(),
+        *_raw(behind, commands).routes(),
+        *SpeedRoutes(
+            trials,
+            behind.driver,
+            config.scanner.device,
+            behind.settings,
+            commands,
+            lambda: in_use(published.state, behind.core.shoe),
+            clock,
+        ).routes(),
+    )
     return Api(
         config.socket_path,
         _facts(behind),

@@ -7,6 +7,8 @@ closed first, and looked for again under the same configured name until it is ba
     connect ── opened ──► settle ── quiet ──► play ── lost ──► (close, reset, backoff) ──► connect
                           items are Discarded  items are Arrived
 
+While the table is closed a technician may have other line speeds tried on it (:mod:`tablectl.reader_trial`).
+
 An event loop would read up to its longest stall late; a thread that only reads does not.
 """
 
@@ -15,7 +17,8 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -24,9 +27,11 @@ from tablectl import clock as _clock
 from tablectl.clock import SECOND, Instant
 from tablectl.reader_intake import Counters, Intake
 from tablectl.reader_line import Line, Lost
+from tablectl.reader_log import DeviceLog
 from tablectl.reader_opening import Opening
 from tablectl.reader_say import Mouth, drain
-from tablectl.reader_state import LogBudget, Settling
+from tablectl.reader_state import Settling
+from tablectl.reader_trial import TRYING, Trial, TrialSlot
 from tablectl.scanner import (
     Arrival,
     Backoff,
@@ -75,19 +80,19 @@ class Reader:
         log: Any = None,
         on_crash: Callable[[BaseException], None] | None = None,
     ) -> None:
-        self._device = device
         self._opening = Opening(driver, device, settings, refused, pinned)
         self._deliver = deliver
         self._settle = settle
         self._clock = clock
         self._on_crash = on_crash
-        self._logger = log if log is not None else structlog.get_logger("reader")
-        self._log_budget = LogBudget()
+        self._log = DeviceLog(log if log is not None else structlog.get_logger("reader"), device)
         self._intake = Intake(
             driver.decoder(settings), deliver, tap, lambda text, now: self._log("warning", text, now)
         )
         self._backoff = Backoff()
         self._mouth = Mouth()
+        self._trials = TrialSlot()
+        self._tried = False
         self._told_lost = False
         self._stopping = False
         self._wake: int | None = None
@@ -150,6 +155,35 @@ class Reader:
         """
         return self._mouth.say(data)
 
+    def try_speeds(self, trial: Trial) -> None:
+        """Have the thread that owns the device try other line speeds; ``trial.over`` says when it is back.
+
+        Raises :class:`~tablectl.reader_trial.NotNow`. Whether anybody plays is for the caller to know.
+        """
+        self._trials.ask(trial)
+
+    # --- for a trial, in the thread ------------------------------------------------------------
+
+    @contextmanager
+    def in_call(self) -> Iterator[None]:
+        """Around what opens or closes a device."""
+        self.connecting = True
+        try:
+            yield
+        finally:
+            self.connecting = False
+            self.turned()
+
+    def turned(self) -> Instant:
+        """The loop has turned: the time."""
+        now = self._clock()
+        self.progress = now.boot
+        return now
+
+    def stopping(self) -> bool:
+        """Whether the thread is to end."""
+        return self._stopping
+
     # --- the thread ----------------------------------------------------------------------------
 
     def _main(self) -> None:
@@ -171,31 +205,38 @@ class Reader:
                 else:
                     self._shut(link)
                     self._intake.broken(self._clock())
+                    self._try_speeds()
         except BaseException as fault:  # noqa: BLE001  the supervisor decides; a dead reader must be known
             self._log("error", "reader thread failed", self._clock().boot, error=repr(fault))
             if self._on_crash is not None:
                 self._on_crash(fault)
+        finally:
+            self._trials.line_is("its reader has ended")
 
     def _connect(self) -> Link | None:
-        self.connecting = True
         try:
-            return self._opening.link()
+            with self.in_call():
+                return self._opening.link()
         except (LinkFault, OSError) as fault:
             self._lost(str(fault), refused=isinstance(fault, LinkRefused))
             return None
-        finally:
-            self.connecting = False
-            self._turned()
 
     def _shut(self, link: Link) -> None:
         self.connected = False
-        self.connecting = True
         self._mouth.line_is("its line was closed")
-        try:
+        with self.in_call():
             link.close()
-        finally:
-            self.connecting = False
-            self._turned()
+
+    def _try_speeds(self) -> None:
+        """If somebody has asked for it; afterwards the line is opened as the configuration says."""
+        trial = self._trials.begin()
+        if trial is None:
+            return
+        self._tried = True
+        self.reason = TRYING
+        self._log("info", TRYING, self._clock().boot, speeds=trial.speeds)
+        self._mouth.line_is(None)  # a beep finds the line busy, which is no fault of the beeper
+        trial.run(self._opening, self)
 
     def _lost(self, reason: str, *, refused: bool) -> None:
         at = self._clock()
@@ -206,6 +247,7 @@ class Reader:
         self._backoff = self._backoff.failed(at.boot)
         changed, self.reason = reason != self.reason, reason
         self._mouth.line_is(reason)
+        self._trials.line_is(reason)
         if not self._told_lost:
             self._told_lost = True
             self._intake.outage()
@@ -219,7 +261,7 @@ class Reader:
         poller = select.poll()
         poller.register(self._wake_fd(), select.POLLIN)
         while not self._stopping:
-            now = self._turned()
+            now = self.turned().boot
             due = self._backoff.retry_at
             if due is None or now >= due:
                 return
@@ -227,7 +269,7 @@ class Reader:
             drain(self._wake_fd())
 
     def _serve(self, link: Link) -> None:
-        """Read ``link`` until it is lost (:class:`Lost`) or the reader is stopped."""
+        """Read ``link`` until it is lost (:class:`Lost`), the reader is stopped, or a trial waits."""
         line = Line(link)
         poller = select.poll()
         poller.register(line.fileno(), select.POLLIN)
@@ -235,9 +277,9 @@ class Reader:
         wake = self._wake_fd()
         intake = self._intake
         intake.opened()
-        settling = Settling(self._turned(), self._settle)
-        while not self._stopping:
-            looked = intake.looked = self._turned()
+        settling = Settling(self.turned().boot, self._settle)
+        while not (self._stopping or self._trials.waits):
+            looked = intake.looked = self.turned().boot
             woken = [fd for fd, _ in poller.poll(self._wait_ms(settling, looked))]
             ready = any(fd != wake for fd in woken)
             if wake in woken:
@@ -269,28 +311,21 @@ class Reader:
 
     def _restored(self, link: Link) -> None:
         at = self._clock()
+        # A trial of line speeds that found the device as it left it took nothing away.
+        same = (self.identity, self.where) == (link.identity, link.where)
+        untold = self._tried and same and not self._told_lost
         self._backoff = self._backoff.succeeded()
-        self._told_lost = False
+        self._told_lost = self._tried = False
         self._intake.ready()
         self.reason = self.refused_since = None
         self.identity, self.where = link.identity, link.where
         self.connected = True
         self._mouth.line_is(None)
-        self._deliver(ScannerRestored(link.identity, at, link.where))
+        if not untold:
+            self._deliver(ScannerRestored(link.identity, at, link.where))
+        self._trials.line_is(None)
         old = {"discarded": self._intake.discarded} if self._intake.discarded else {}
         self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where, **old)
-
-    def _log(self, level: str, text: str, now: int, **facts: Any) -> None:
-        held_back = self._log_budget.take(now)
-        if held_back is None:
-            return
-        if held_back:
-            facts["held_back"] = held_back
-        getattr(self._logger, level)(text, device=self._device, **facts)
-
-    def _turned(self) -> int:
-        self.progress = self._clock().boot
-        return self.progress
 
     def _wake_fd(self) -> int:
         if self._wake is None:

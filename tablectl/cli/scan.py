@@ -10,19 +10,14 @@ import click
 
 from tablectl.cli import output
 from tablectl.cli.arguments import json_option
-from tablectl.cli.output import REFUSED, Refused
+from tablectl.cli.output import REFUSED
 from tablectl.cli.read import mapping, word
+from tablectl.cli.scan_speeds import other
 from tablectl.cli.target import Target
-from tablectl.cli.technician import Asking, Heard, listening, taps
+from tablectl.cli.technician import Asking, listening, taps
 
 if TYPE_CHECKING:
-    from tablectl.config import Config
     from tablectl.verdict import Tally
-
-SPEED_SECONDS = 6.0
-"""How long each line speed is tried; a card every two seconds is enough."""
-COMMON_SPEEDS = (9600, 4800, 19200, 38400, 57600, 115200)
-"""Tried after the driver's own."""
 
 
 @click.command("scan")
@@ -41,8 +36,9 @@ def scan(
     """Show what the scanner says, count bytes, frames and cards, and say at the end what is wrong.
 
     With the daemon running it is read through the daemon; while a shoe is in play a pit boss asks for that.
-    Without, the port is opened here. Then, after --seconds with bytes but no frame, other line speeds
-    are tried while you draw cards. Exit code 1: something is wrong.
+    Without, the port is opened here. After --seconds with bytes but no frame, other line speeds are tried
+    while you draw cards: here, or by the daemon if its table is closed, half a minute at most. Opening the
+    table ends that. Exit code 1: something is wrong.
 
     \b
     Example:  tablectl scan --seconds 20
@@ -70,7 +66,7 @@ def scan(
         found = verdict(tally, device, driver)
         more = []
         if found.code == "no-frames" or (found.code == "no-cards" and tally.rejects):
-            more = _other(tally, heard, source, timed_out and found.code == "no-frames")
+            more = other(tally, heard, source, timed_out and found.code == "no-frames")
     texts = [*found.texts, *more]
     if as_json:
         counts = {
@@ -142,65 +138,6 @@ def _item(item: Mapping[str, Any], discarded: bool) -> str:
     parts += [word(item[key], 200) for key in ("label", "outcome", "number", "text") if key in item]
     parts.append(f"[{word(item.get('raw'), 800)}]")
     return "  ".join(parts) + ("  (waited in the line: discarded)" if discarded else "")
-
-
-# --- bytes, but no frame: what would fit? ----------------------------------------------------------------
-
-
-def _other(tally: Tally, heard: Heard, source: Mapping[str, Any], timed_out: bool) -> list[str]:
-    """Another driver, parity or line speed that makes frames; in words."""
-    from tablectl.fitting import fits
-    from tablectl.verdict import is_text
-
-    driver, device = str(source.get("driver")), str(source.get("device"))
-    found = [fit.words for fit in fits(tally.pieces, driver, mapping(source.get("settings")))]
-    text = is_text(b"".join(data for _, data in tally.pieces))
-    if found or tally.frames or text or device.startswith(("tcp://", "usb:")):
-        return found
-    if heard.config is None:
-        return [
-            "Other line speeds cannot be tried through the daemon: stop it "
-            f"(systemctl stop tablectl@{source.get('table')}) and run this again."
-        ]
-    if not timed_out:
-        return ["Other line speeds are tried with --seconds N: `tablectl scan --seconds 20`."]
-    return _speeds(heard.config)
-
-
-def _speeds(config: Config) -> list[str]:
-    """Try the driver's line speeds one by one, under the lock that is held already."""
-    from tablectl import direct
-    from tablectl.fitting import fits
-    from tablectl.scanner_setup import load_scanner
-    from tablectl.verdict import Tally
-
-    driver, own = load_scanner(config)
-    tried, any_bytes = [], False
-    now = own.get("baud", driver.speeds[0] if driver.speeds else None)
-    for speed in dict.fromkeys((*driver.speeds, *COMMON_SPEEDS)):
-        if speed == now:
-            continue
-        tried.append(str(speed))
-        output.complain(f"trying {speed} baud for {SPEED_SECONDS:.0f} s: draw cards now")
-        tally, settings = Tally(), {**own, "baud": speed}
-        try:
-            with closing(direct.records(config, driver, settings)) as entries:
-                for entry in entries:
-                    tally.add(entry)
-                    if tally.frames or tally.seconds >= SPEED_SECONDS:
-                        break
-        except KeyboardInterrupt:
-            return ["interrupted while other line speeds were tried"]
-        except direct.NotOurs as fault:
-            raise Refused(f"refused: {output.escape(fault)}") from None
-        any_bytes |= tally.byte_count > 0
-        if tally.frames:
-            return [f"{speed} baud fits: write baud = {speed} into [scanner]."]
-        if others := fits(tally.pieces, driver.name, settings):
-            return [f"at {speed} baud {others[0].words}"]
-    if tried and not any_bytes:
-        return ["nothing came while other line speeds were tried: run this again, and draw cards meanwhile"]
-    return [f"no frame at {', '.join(tried)} baud either"] if tried else []
 
 
 COMMANDS: tuple[click.Command, ...] = (scan,)

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import secrets
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,14 @@ def taps(function: Callable[..., int]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """``entries``: the records of the tap. ``config``: where the port is opened here, else None."""
+    """``entries``: the records of the tap. ``config``: where the port is opened here, else None.
+
+    ``trial``: where they come through the daemon, the records of a trial of other line speeds.
+    """
 
     entries: Generator[Entry, None, None]
     config: Config | None
+    trial: Callable[[], Generator[Entry, None, None]] | None = None
 
 
 @contextmanager
@@ -76,7 +80,12 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
     """
     client, config = _which(target, config_file)
     if client is not None:
-        yield Heard(_through(client, asking), None)
+        body = asking.body()
+
+        def trial() -> Generator[Entry, None, None]:
+            return _through(client, "/v1/raw/speeds", {**(body or {}), "id": secrets.token_hex(16)})
+
+        yield Heard(_through(client, "/v1/raw", body), None, trial)
         return
     assert config is not None
     from tablectl import direct
@@ -134,9 +143,9 @@ def _there(client: Client) -> Client:
     return client
 
 
-def _through(client: Client, asking: Asking) -> Generator[Entry, None, None]:
+def _through(client: Client, resource: str, body: Mapping[str, str] | None) -> Generator[Entry, None, None]:
     try:
-        for text in client.events("/v1/raw", asking.body()):
+        for text in client.events(resource, body):
             yield _entry(text)
     except NoStream as refusal:
         why = word(refusal.answer.get("error") or f"HTTP {refusal.status}")

@@ -9,60 +9,25 @@ import os
 import signal
 import subprocess
 import sys
-import termios
 import threading
 import time
-import tty
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tablectl_drivers import bee_tek
 
+from tablectl import line_speeds
 from tablectl.capture import parse_capture
-from tablectl.cards import DECK
-from tablectl.cli import main
-from tablectl.cli import scan as scan_
+from tablectl.cli import main, scan_speeds
 from tablectl.lock import TableLock
 from tablectl.profiles import config_dir
 from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import FakeDaemon, stream
 from tests.e2e.harness import BARE, PIT_BOSS
+from tests.fixed_speed import Shoe
 from tests.recordings import FOLDER
 from tests.test_api import CARDS, Bench
-
-SPEEDS = {termios.B9600: 9600, termios.B4800: 4800, termios.B19200: 19200}
-
-
-class Shoe:
-    """A Bee-Tek on a pseudo-terminal that draws for ever; rubbish at another line speed than its own."""
-
-    def __init__(self, speed: int | None = None, say: Callable[[], bytes] | None = None) -> None:
-        self.master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        self.device = os.ttyname(self._slave)
-        self._speed = speed
-        self._cards = iter(DECK * 100)
-        self._encoder = bee_tek.Encoder()
-        self._say = say or (lambda: self._encoder.card(next(self._cards)))
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._draw)
-        self._thread.start()
-
-    def _draw(self) -> None:
-        while not self._done.wait(0.02):
-            line = SPEEDS.get(termios.tcgetattr(self.master)[4])
-            said = self._say()
-            right = self._speed is None or line == self._speed
-            if said:
-                os.write(self.master, said if right else bytes(byte ^ 0xA5 for byte in said[::3]))
-
-    def close(self) -> None:
-        self._done.set()
-        self._thread.join()
-        os.close(self.master)
-        os.close(self._slave)
 
 
 @pytest.fixture
@@ -147,7 +112,7 @@ def test_scan_of_a_port_that_is_not_there(alone: Typed, tmp_path: Path) -> None:
 def test_scan_finds_the_line_speed_that_fits(
     alone: Typed, shoes: Callable[..., Shoe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan_, "SPEED_SECONDS", 0.5)
+    monkeypatch.setattr(scan_speeds, "SPEED_SECONDS", 0.5)
     config = str(configured(tmp_path, shoes(speed=4800).device))
     code, out, err = alone("scan", "--config", config, "--seconds", "0.5")
     assert code == 1
@@ -162,8 +127,8 @@ def test_scan_finds_the_line_speed_that_fits(
 def test_scan_says_when_no_line_speed_fits(
     alone: Typed, shoes: Callable[..., Shoe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan_, "SPEED_SECONDS", 0.3)
-    monkeypatch.setattr(scan_, "COMMON_SPEEDS", (9600, 4800, 19200))
+    monkeypatch.setattr(scan_speeds, "SPEED_SECONDS", 0.3)
+    monkeypatch.setattr(line_speeds, "COMMON_SPEEDS", (9600, 4800, 19200))
     config = str(configured(tmp_path, shoes(say=lambda: b"\x91\xa5\x00").device))
     _, out, _ = alone("scan", "--config", config, "--seconds", "0.5")
     assert out.splitlines()[-1] == "no frame at 4800, 19200 baud either"
@@ -291,18 +256,84 @@ def test_nothing_a_peer_says_moves_the_cursor(daemon: FakeDaemon, typed: Typed, 
         assert not set(out + err) & set("\x1b\x9b\u202e")
 
 
-def test_line_speeds_are_not_tried_under_a_daemon_nor_behind_a_serial_server(
-    daemon: FakeDaemon, typed: Typed
+def rubbish(device: str) -> bytes:
+    header = {"kind": "header", "table": "T07", "driver": "bee-tek", "device": device, "settings": {}}
+    return stream(header, {"kind": "bytes", "at": 2 * 10**9, "hex": "91 A5 00"})
+
+
+def test_what_the_daemon_refuses_is_said_with_the_way_out(daemon: FakeDaemon, typed: Typed) -> None:
+    daemon.streams = [rubbish("/dev/x")]
+    daemon.on_command = lambda _: (409, {"error": "the table is not closed (idle)\x1b"})
+    code, out, err = typed("scan", "--seconds", "1")
+    assert code == 1 and "trying" not in err
+    assert "Other line speeds were not tried: the table is not closed (idle)\\x1b" in out
+    assert "systemctl stop tablectl@T07" in out
+    assert daemon.posted_to == ["/v1/raw/speeds"]
+
+
+def test_behind_a_serial_server_the_line_speed_is_only_said(daemon: FakeDaemon, typed: Typed) -> None:
+    daemon.streams = [rubbish("tcp://192.0.2.1:4001")]
+    code, out, _ = typed("scan", "--seconds", "1")
+    assert code == 1 and "set in the serial" in out
+    assert daemon.posted_to == []
+
+
+def test_without_a_time_given_no_line_speed_is_tried(daemon: FakeDaemon, typed: Typed) -> None:
+    daemon.streams = [rubbish("/dev/x")]
+    code, out, _ = typed("scan")
+    assert code == 1 and "tried with --seconds" in out
+    assert daemon.posted_to == []
+
+
+TRYING = {"kind": "trying", "speed": 4800, "seconds": 4.0, "at": 0}
+TRIED = {"kind": "tried", "speed": 4800, "bytes": 9, "frames": 0, "rejects": 1, "fault": "", "at": 1}
+
+
+def heard(data: bytes) -> dict[str, Any]:
+    return {"kind": "bytes", "at": 1, "hex": data.hex(" ")}
+
+
+@pytest.mark.parametrize(
+    ("records", "says"),
+    [
+        (
+            [TRYING, heard(b"x"), {"kind": "item", "at": 1, "item": {"kind": "card", "card": "8S"}}, TRIED],
+            "4800 baud fits: write baud = 4800 into [scanner].",
+        ),
+        (
+            [TRYING, heard(bytes.fromhex("05 31 44 81 B8 03 34 46")), TRIED],
+            "at 4800 baud these look like angel-eye: 1 frames, 1 cards",
+        ),
+        (
+            [
+                TRYING,
+                heard(b"9999\r\n"),
+                {"kind": "item", "at": 1, "item": {"kind": "reject", "framed": True, "text": "no card"}},
+                TRIED,
+            ],
+            "4800 baud fits: the bytes are plain text there; but the card table does not know these codes, "
+            "or it is another driver's.",
+        ),
+        ([TRYING, heard(b"\x00\xff"), TRIED], "no frame at 4800 baud either"),
+        (
+            [TRYING, TRIED],
+            "nothing came while other line speeds were tried: run this again, and draw cards meanwhile",
+        ),
+        (
+            [TRYING, {"kind": "over", "fits": None, "text": "the table is opened"}],
+            "the trial has ended: the table is opened",
+        ),
+    ],
+)
+def test_what_a_trial_by_the_daemon_says(
+    daemon: FakeDaemon, typed: Typed, records: list[dict[str, Any]], says: str
 ) -> None:
-    for device, says in (
-        ("/dev/x", "systemctl stop tablectl@T07"),
-        ("tcp://192.0.2.1:4001", "set in the serial"),
-    ):
-        header = {"kind": "header", "table": "T07", "driver": "bee-tek", "device": device, "settings": {}}
-        daemon.streams = [stream(header, {"kind": "bytes", "at": 2 * 10**9, "hex": "91 A5 00"})]
-        code, out, err = typed("scan", "--seconds", "1")
-        assert code == 1 and says in out and "trying" not in err
-        assert daemon.asked[-1] == "/v1/raw"
+    daemon.streams = [rubbish("/dev/x")]
+    daemon.on_command = lambda _: stream(*records)
+    code, out, err = typed("scan", "--seconds", "1")
+    assert code == 1
+    assert out.splitlines()[-1] == says
+    assert "trying 4800 baud for 4.0 s: draw cards now" in err
 
 
 def test_a_reason_needs_a_name(daemon: FakeDaemon, typed: Typed) -> None:
@@ -368,8 +399,8 @@ def test_a_recording_carries_the_card_table_it_was_made_with(
 def test_codes_that_the_card_table_does_not_know_are_not_taken_for_a_wrong_line_speed(
     alone: Typed, shoes: Callable[..., Shoe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan_, "SPEED_SECONDS", 0.3)
-    monkeypatch.setattr(scan_, "COMMON_SPEEDS", ())
+    monkeypatch.setattr(scan_speeds, "SPEED_SECONDS", 0.3)
+    monkeypatch.setattr(line_speeds, "COMMON_SPEEDS", ())
     device = shoes(say=lambda: b"XX-77\r\n").device
     config = str(configured(tmp_path, device, "barcode", 'cards = "suit-rank"'))
     code, out, err = alone("scan", "--config", config, "--seconds", "0.5")
