@@ -6,10 +6,10 @@ written down by whom. Whoever may use the socket may ask (``{"id"}``); with name
 pit boss's.
 
 The answer is a stream of server-sent events, a JSON object each: ``trying`` (``speed``, ``seconds``), then
-the records of :mod:`tablectl.raw_tap`, then ``tried`` (``speed``, ``bytes``, ``frames``, ``rejects``, ``fault``),
-for each speed; at last, when the scanner is at its own speed again, ``over`` (``fits``: a speed or null;
-``text``: why it ended early, or why the scanner is lost). A stream that breaks off ends the trial; so does
-``open``.
+the records of :mod:`tablectl.raw_tap`, then ``tried`` (``speed``, ``bytes``, ``frames``, ``rejects``,
+``fault``), for each speed; at last, when the scanner is at its own speed again, ``over`` (``fits``: a speed
+or null; ``text``: why it ended early, or why the scanner is lost). A stream that breaks off ends the trial;
+so does ``open``.
 """
 
 from __future__ import annotations

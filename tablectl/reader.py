@@ -161,6 +161,7 @@ class Reader:
         Raises :class:`~tablectl.reader_trial.NotNow`. Whether anybody plays is for the caller to know.
         """
         self._trials.ask(trial)
+        self._mouth.nudge()
 
     # --- for a trial, in the thread ------------------------------------------------------------
 

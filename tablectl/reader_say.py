@@ -63,6 +63,12 @@ class Mouth:
             raise Away(words.fault)
         return words.sent
 
+    def nudge(self) -> None:
+        """Make the reader look, whatever for."""
+        with self._lock:
+            if self._wake is not None:
+                os.eventfd_write(self._wake, 1)
+
     # --- the reader ----------------------------------------------------------------------------
 
     def opens(self, wake: int | None) -> None:
