@@ -71,9 +71,17 @@ class LineTrials:
         """Whether there is one."""
         return self._trial is not None and not self._trial.over.is_set()
 
+    def why_not(self) -> str | None:
+        """Why none can begin now, in words, or None."""
+        if self.busy:
+            return AGAIN
+        if not self._reader.connected:
+            return f"the scanner is not there: {self._reader.reason or 'it is not connected yet'}"
+        return None
+
     @contextlib.contextmanager
     def claimed(self, trial: Trial) -> Iterator[Trial]:
-        """It is this one's turn; nobody else's is on (:attr:`busy`). Who leaves ends it."""
+        """It is this one's turn, for :meth:`why_not` said nothing just now. Who leaves ends it."""
         self._trial = trial
         try:
             yield trial
@@ -134,7 +142,7 @@ class SpeedRoutes:
             given, supervised = _parse(await request.read())
         except BadRequest as bad:
             return error(400, str(bad))
-        why = self._never or self._in_use() or (AGAIN if self._trials.busy else None)
+        why = self._never or self._in_use() or self._trials.why_not()
         if why is not None:
             return error(409, why)
         tap = RawTap()

@@ -265,6 +265,7 @@ def test_no_trial_without_a_line_of_ones_own(tmp_path: Path, device: str, says: 
     try:
         status, why = table.refused()
         assert status == 409 and says in why
+        assert not [event for event in table.events() if isinstance(event, CommandRecorded)]
         assert table.command("open")[0] == 200, "and nothing is in its way"
     finally:
         table.stop()
@@ -493,6 +494,7 @@ def test_a_trial_is_bounded_however_many_speeds_there_are(monkeypatch: pytest.Mo
     trial = ran(rig, world.trial(*range(100, 200)))
     assert trial.stopped == "its time was over"
     assert [step.speed for step in world.told] == [100, 100, 101, 101]
+    assert isinstance(world.told[2], Trying) and world.told[2].seconds <= 0.1
     assert world.opened[-1] == 9600
     rig.stop()
 
