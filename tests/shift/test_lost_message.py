@@ -1,6 +1,6 @@
 """One message of an Angel Eye shoe is lost, anywhere, at any number: a wrong result never comes of it.
 
-The shoe is out of step, and until it says stand-by its labels count for nothing: what remains are its numbers.
+The shoe is out of step, and until it says stand-by its labels count for nothing: its numbers remain.
 Exhaustive over where in a hand, at which number, what else is said behind it, and what the decoder knows.
 """
 
@@ -13,6 +13,7 @@ from functools import cache
 import pytest
 from tablectl_drivers import angel_eye
 from tablectl_drivers.angel_eye_encoder import Encoder
+from tablectl_drivers.emulated.shoe import OwnHand
 
 from tablectl import events as ev
 from tablectl.cards import Card
@@ -66,23 +67,26 @@ class Table:
             for item in self.decoder.feed(data, self.play.boot).items:
                 self.play.give(Arrived(item, self.play.now()))
 
-    def draw(self, label: Label, card: Card, *, lost: bool) -> None:
+    def draw(self, own: OwnHand | None, label: Label, card: Card, *, lost: bool) -> None:
         self.play.pass_time(2)
-        frame = self.shoe.card(label, card)
+        if own is not None and own.due() is None:
+            frame = self.shoe.overdraw(card)
+        else:
+            frame = self.shoe.card(own.take(card) if own else label, card)
         if not lost:
             self.hear(frame)
 
 
-def deal(table: Table, cards: list[Card], lost: int | None, behind: str, first: int = 1) -> None:
+def deal(table: Table, cards: list[Card], lost: int | None, behind: str, own: OwnHand | None = None) -> None:
     """The dealer draws what the screen asks for; the ``lost``-th message of a card never arrives.
 
-    ``first``: where in a hand the shoe thinks that it is.
+    ``own``: the hand that the shoe began; without one it is somewhere in an old hand.
     """
     for i, card in enumerate(cards):
         state = table.play.state
         if state.held or state.phase not in (Phase.NO_MORE_BETS, Phase.DEALING):
             return
-        table.draw(ORDER[(i + first) % 6], card, lost=i == lost)
+        table.draw(own, ORDER[(i + 1) % 6], card, lost=i == lost)
         if i == lost:
             table.hear(BEHIND[behind](table.shoe))
 
@@ -110,7 +114,7 @@ def test_nor_behind_a_stand_by_where_the_labels_count_again(known: bool, behind:
         for lost in range(len(hand.split())):
             table = Table(3, 0, "either", known=known)
             table.hear(table.shoe.standby())
-            deal(table, [Card.parse(face) for face in (*hand.split(), *NEXT)], lost, behind, first=0)
+            deal(table, [Card.parse(face) for face in (*hand.split(), *NEXT)], lost, behind, OwnHand())
             assert not table.play.of(ev.RoundResulted), (hand, lost)
 
 
