@@ -36,6 +36,7 @@ from tablectl.reader_trial import TRYING, NotNow, Trial, Tried, Trying
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrival, Driver, Link, LinkFault, ScannerLost, ScannerRestored, Traits
 from tablectl.table import Phase, State
+from tests.descriptors import descriptors, settled_descriptors
 from tests.e2e.harness import BARE, PIT_BOSS, until
 from tests.fixed_speed import Shoe
 from tests.test_api import Bench
@@ -101,9 +102,22 @@ class Scene:
         return self.shoe.line
 
 
-def scene_at(folder: Path, speed: int) -> Iterator[Scene]:
-    encoder, speaks = bee_tek.Encoder(), threading.Event()
-    shoe = Shoe(speed, lambda: encoder.card(Card.parse("8S")) if speaks.is_set() else b"")
+def scene_at(folder: Path, speed: int, *, once: bool = False) -> Iterator[Scene]:
+    """``once``: a card that is understood is the last; it comes when the line is believed."""
+    encoder, speaks, since = bee_tek.Encoder(), threading.Event(), 0.0
+
+    def say() -> bytes:
+        nonlocal since
+        if not speaks.is_set():
+            return b""
+        if once and shoe.line == speed:
+            since = since or time.monotonic()
+            if time.monotonic() < since + 0.1:
+                return b""
+            speaks.clear()
+        return encoder.card(Card.parse("8S"))
+
+    shoe = Shoe(speed, say)
     table = Table(folder, shoe.device)
     try:
         table.back()
@@ -117,7 +131,7 @@ def scene_at(folder: Path, speed: int) -> Iterator[Scene]:
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """The shoe speaks at 19200 baud."""
     monkeypatch.setattr(Trial, "each", SECOND // 2)
-    yield from scene_at(tmp_path / "s", 19200)
+    yield from scene_at(tmp_path / "s", 19200, once=True)
 
 
 @pytest.fixture
@@ -143,8 +157,6 @@ def test_the_speed_that_fits_is_found_and_nothing_of_it_reaches_the_table(scene:
             during = scene.table.state()
             assert (during["scanner"]["up"], during["alerts"]) == (False, [])
             assert during["scanner"]["why"] == TRYING
-        if record["kind"] == "tried" and record["frames"]:
-            scene.speaks.clear()
     assert scene.line == 9600, "at its own speed when the last word is said"
     assert [record["speed"] for record in of_kind(records, "trying")] == [4800, 19200]
     wrong, found = of_kind(records, "tried")
@@ -172,7 +184,13 @@ def test_afterwards_a_card_is_a_card(right: Scene, monkeypatch: pytest.MonkeyPat
     right.speaks.set()
     until(lambda: right.table.state()["scanner"]["cards"] > 0, "cards are counted again")
     right.speaks.clear()
-    assert [event for event in right.table.events() if isinstance(event, ScanPassed) and event.card == "8S"]
+
+    def written() -> list[Any]:
+        return [
+            event for event in right.table.events() if isinstance(event, ScanPassed) and event.card == "8S"
+        ]
+
+    until(written, "the card is in the journal")
 
 
 def test_opening_the_table_ends_a_trial_at_once_and_the_next_card_is_heard(right: Scene) -> None:
@@ -225,7 +243,7 @@ def test_one_trial_at_a_time(right: Scene) -> None:
         assert next(records)["kind"] == "trying"
         status, why = right.table.refused()
         assert status == 409 and "already" in why
-        assert right.line == 4800, "and the first one goes on"
+        until(lambda: right.line == 4800, "the first one goes on")
     right.table.back()
     with contextlib.closing(right.table.trial()) as records:
         assert next(records)["kind"] == "trying"
@@ -250,6 +268,7 @@ def test_scan_has_the_daemon_try_them_and_says_what_fits(
     assert "4800 baud: " in shown.err and "trying 19200 baud for 0.5 s: draw cards now" in shown.err
     assert scene.line == 9600
     assert scene.table.command("open")[0] == 200
+    scene.speaks.set()
     assert main(("scan", "--socket", scene.table.client.path, "--seconds", "0.5")) == 1
     out = capsys.readouterr().out
     assert "were not tried: other line speeds are tried only while the table is closed" in out
@@ -405,7 +424,7 @@ class Bauds(World):
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "each", SECOND // 5)
+    monkeypatch.setattr(Trial, "each", SECOND // 2)
 
 
 def ran(rig: ReaderRig, trial: Trial) -> Trial:
@@ -421,9 +440,9 @@ def test_a_trial_answers_the_device_and_goes_back_to_its_own_speed(quick: None) 
     trial = ran(rig, world.trial(4800, 19200, 38400))
     assert (trial.fits, trial.stopped, trial.lost) == (19200, "", "")
     assert world.told == [
-        Trying(4800, 0.2),
+        Trying(4800, 0.5),
         Tried(4800, 3, 0, 1),
-        Trying(19200, 0.2),
+        Trying(19200, 0.5),
         Tried(19200, 3, 1, 0),
     ]
     assert world.opened == [9600, 4800, 19200, 9600]
@@ -461,10 +480,9 @@ def test_a_port_that_does_not_open_at_a_speed_is_no_lost_scanner(quick: None) ->
     assert rig.stop() == []
 
 
-def test_a_scanner_lost_in_a_trial_is_told_lost_and_one_that_fails_meanwhile_is_not(quick: None) -> None:
+def test_a_scanner_that_does_not_come_back_is_told_lost(quick: None) -> None:
     world = Bauds()
     rig = ReaderRig(world.driver, "d").started()
-    world.read_fault = None
     world.open_faults = [LinkFault("unplugged"), LinkFault("unplugged")]
     trial = ran(rig, world.trial(4800))
     assert trial.lost == "unplugged"
@@ -487,14 +505,14 @@ def test_another_scanner_in_its_place_after_a_trial_is_told(quick: None) -> None
 
 
 def test_a_trial_is_bounded_however_many_speeds_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "each", SECOND // 5)
-    monkeypatch.setattr(Trial, "whole", 3 * SECOND // 10)
+    monkeypatch.setattr(Trial, "each", 3 * SECOND // 10)
+    monkeypatch.setattr(Trial, "whole", SECOND // 2)
     world = Bauds()
     rig = ReaderRig(world.driver, "d").started()
     trial = ran(rig, world.trial(*range(100, 200)))
     assert trial.stopped == "its time was over"
-    assert [step.speed for step in world.told] == [100, 100, 101, 101]
-    assert isinstance(world.told[2], Trying) and world.told[2].seconds <= 0.1
+    given = [step.seconds for step in world.told if isinstance(step, Trying)]
+    assert given[0] == 0.3 and sum(given) <= 0.5
     assert world.opened[-1] == 9600
     rig.stop()
 
@@ -514,7 +532,7 @@ def test_a_trial_ends_at_once(how: str) -> None:
         assert trial.over.wait(2)
         assert world.opened == [9600, 4800, 9600] and rig.reader.connected
     assert rig.stop() == []
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 2
     assert trial.over.is_set()
     assert world.log[-1] == "close"
 
@@ -529,4 +547,17 @@ def test_a_beep_during_a_trial_finds_the_line_busy() -> None:
     trial.abort("enough")
     assert trial.over.wait(2)
     assert rig.reader.say(b"beep") is True
+    rig.stop()
+
+
+def test_trials_leave_no_descriptor_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trial, "each", SECOND // 1000)
+    world = Bauds()
+    world._say = lambda link, data: None  # type: ignore[method-assign]
+    rig = ReaderRig(world.driver, "d").started()
+    before = settled_descriptors()
+    for _ in range(20):
+        assert not ran(rig, world.trial(4800, 19200, 38400)).stopped
+    assert len(world.opened) == 1 + 20 * 4
+    assert descriptors() == before
     rig.stop()
