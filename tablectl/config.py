@@ -60,6 +60,8 @@ def is_pseudo_terminal(device: str) -> bool:
 def _plain(text: str) -> str:
     if not text.isprintable():
         raise ValueError("has a control character in it")
+    if text != text.strip():
+        raise ValueError("begins or ends with a blank; remove it")
     return text
 
 

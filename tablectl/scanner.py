@@ -113,12 +113,13 @@ class Reject:
     """Bytes that are no lawful frame. ``reason`` names the fault in words; nothing changes by them.
 
     ``framed``: the frame was whole and only what it says is unknown, a code of no card: that points at the
-    card table and not at the line.
+    card table and not at the line. ``code``: that code, for a technician; nothing is decided by it.
     """
 
     raw: bytes
     reason: str
     framed: bool = False
+    code: bytes = b""
 
 
 Item = Scan | DeviceEvent | Reject

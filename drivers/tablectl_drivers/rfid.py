@@ -148,7 +148,7 @@ class RfidDecoder:
         if check_sum(uid) != body[2].upper():
             yield Reject(frame, "check sum does not fit")
         elif (card := self._set.cards[uid]) is None:
-            yield Reject(frame, "tag of no card", framed=True)
+            yield Reject(frame, "tag of no card", framed=True, code=uid)
         elif item := self._card(uid, card, frame, now):
             yield item
 

@@ -63,7 +63,7 @@ NO_CARD = {
 
 @pytest.mark.parametrize("code", NO_CARD.values(), ids=NO_CARD.keys())
 def test_no_code_is_rejected_with_its_bytes_and_never_a_default(code: bytes) -> None:
-    assert decode((0, code + b"\r")) == [Reject(code + b"\r", "code of no card", framed=True)]
+    assert decode((0, code + b"\r")) == [Reject(code + b"\r", "code of no card", framed=True, code=code)]
     assert names(decode((0, code + b"\r1010\r"))) == ["reject", "AS"]
 
 
@@ -158,7 +158,7 @@ def test_an_aim_identifier_can_be_refused() -> None:
     (item,) = decode((0, b"]C01010\r"), aim="refuse")
     assert isinstance(item, Reject) and 'aim = "strip"' in item.reason
     # What only looks like one is a code of no card like any other.
-    assert decode((0, b"]x\r"), aim="refuse") == [Reject(b"]x\r", "code of no card", framed=True)]
+    assert decode((0, b"]x\r"), aim="refuse") == [Reject(b"]x\r", "code of no card", framed=True, code=b"]x")]
 
 
 # --- the scanner waits for an answer -----------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_roll_over_discards_the_scan_up_to_its_enter() -> None:
 )
 def test_no_code_is_rejected_with_its_reports(code: bytes) -> None:
     reports = Encoder(CARDS).code(code)
-    assert decode((0, reports)) == [Reject(reports[:-8], "code of no card", framed=True)]
+    assert decode((0, reports)) == [Reject(reports[:-8], "code of no card", framed=True, code=code)]
     assert names(decode((0, reports + Encoder(CARDS).code(b"1010")))) == ["reject", "AS"]
 
 

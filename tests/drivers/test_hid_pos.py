@@ -154,7 +154,7 @@ def test_prefix_and_suffix_stand_around_the_data_and_the_aim_identifier_apart() 
 )
 def test_no_code_is_rejected_with_its_report(code: bytes) -> None:
     told = report(code)
-    assert decode((0, told)) == [Reject(told, "code of no card", framed=True)]
+    assert decode((0, told)) == [Reject(told, "code of no card", framed=True, code=code)]
 
 
 # --- joining --------------------------------------------------------------------------------------

@@ -90,12 +90,14 @@ def test_lower_case_digits_are_the_same_tag() -> None:
     ],
 )
 def test_what_is_no_card_is_rejected_with_bytes_and_reason(data: bytes, reason: str) -> None:
-    assert decode((0, data)) == [Reject(data, reason, framed=reason == "tag of no card")]
+    whole = reason == "tag of no card"
+    expected = Reject(data, reason, framed=whole, code=b"FF00014D1F" if whole else b"")
+    assert decode((0, data)) == [expected]
     # The next frame is whole again, at once and after a pause.
     for late in (0, 2000):
         items = decode((0, data), (late, ACE_FRAME))
         assert names(items) == ["reject", "AS"]
-        assert items[0] == Reject(data, reason, framed=reason == "tag of no card")
+        assert items[0] == expected
 
 
 @pytest.mark.parametrize("at", range(FRAME))

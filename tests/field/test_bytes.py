@@ -74,7 +74,7 @@ def heard(*parts: tuple[int, bytes]) -> list[Item]:
 @pytest.mark.parametrize("code", NO_CARD.values(), ids=NO_CARD.keys())
 def test_bytes_no_code_is_rejected_in_hex_changes_nothing_and_sounds_an_error(code: bytes) -> None:
     (item,) = heard((0, code + b"\r"))
-    assert item == Reject(code + b"\r", "code of no card", framed=True), "the very bytes"
+    assert item == Reject(code + b"\r", "code of no card", framed=True, code=code), "the very bytes"
     table = Play().no_more_bets()
     table.deal("2C 9D")
     before = table.state
