@@ -13,7 +13,7 @@ def refuse_unknown(settings: Mapping[str, Any], *known: Iterable[str]) -> None:
     names = sorted({name for group in known for name in group})
     for key in settings:
         if key not in names:
-            raise ValueError(f"{key}: this driver has no such setting; it has {', '.join(names)}")
+            raise ValueError(f"{key}: this driver has no such setting; it has {', '.join(names) or 'none'}")
 
 
 def choice(settings: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
