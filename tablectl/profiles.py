@@ -54,7 +54,7 @@ def _unknown(key: str, known: list[str]) -> str:
 
 
 def _keys(kind: Any, place: tuple[int | str, ...]) -> list[str]:
-    """The keys there are at ``place`` under ``kind``: sections and keys of models, of dataclasses, of dicts."""
+    """The keys there are at ``place`` under ``kind``, which is a model or a dataclass."""
     for part in place:
         kind = get_args(kind)[1] if get_origin(kind) is dict else get_type_hints(kind)[str(part)]
     if issubclass(kind, BaseModel):
