@@ -111,7 +111,8 @@ class RfidDecoder:
         deadline = self.next_deadline()
         if deadline is None or now < deadline:
             return Decoded(())
-        return Decoded(tuple(self._end_run()))
+        # No repeat came behind it, so the tag was gone by then.
+        return Decoded(tuple(self._end_run(lost=self._buffer[0] == _BEGIN)))
 
     def next_deadline(self) -> int | None:
         return self._last_byte + STUB_NS if self._buffer else None
@@ -131,11 +132,12 @@ class RfidDecoder:
             buffer.clear()
             yield from self._frame(frame, now)
 
-    def _end_run(self) -> Iterator[Reject]:
+    def _end_run(self, *, lost: bool = False) -> Iterator[Reject]:
         raw = bytes(self._buffer)
         self._buffer.clear()
         if raw:
-            yield Reject(raw, "frame cut short" if raw[0] == _BEGIN else "bytes outside a frame")
+            reason = "frame cut short" if raw[0] == _BEGIN else "bytes outside a frame"
+            yield Reject(raw, reason, lost=lost)
 
     def _frame(self, frame: bytes, now: int) -> Iterator[Item]:
         body = _BODY.fullmatch(frame)

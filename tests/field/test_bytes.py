@@ -116,7 +116,10 @@ def test_bytes_cr_and_a_late_lf_or_two_crs_are_two_cards_and_no_empty_scans() ->
 def test_bytes_a_short_pause_is_within_a_line_and_a_stub_is_dropped_with_a_notice() -> None:
     assert told(heard((0, b"10"), (300, b"10\r"))) == ["AS"]
     stub, card = heard((0, b"10"), (5000, b"2020\r"))
-    assert isinstance(stub, DeviceEvent) and (stub.kind, stub.raw) == (DeviceKind.NOTICE, b"10")
+    assert stub == Reject(b"10", "a line without an end was dropped", lost=True)
+    table = Play().no_more_bets()
+    table.give(Arrived(stub, table.now()))
+    assert table.beeps == ["reject"] and "look whether a card was drawn" in table.said[0]
     assert told([card]) == ["2H"]
 
 
