@@ -65,6 +65,8 @@ class DeviceKind(StrEnum):
     """The shoe tells how many cards it expects to be burned (``number``)."""
     GAP = "gap"
     """A jump in the sequence numbers: frames may be lost."""
+    DOUBT = "doubt"
+    """No jump, but the numbers cannot rule out either that frames were lost just before this one."""
     BOUNCE = "bounce"
     """The same card again, too soon to be another one: taken as one card (``card`` says which)."""
     NOTICE = "notice"

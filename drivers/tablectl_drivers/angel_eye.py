@@ -28,6 +28,7 @@ from tablectl.scanner import (
 from tablectl_drivers import angel_eye_wire as wire
 from tablectl_drivers import links, options
 from tablectl_drivers.angel_eye_encoder import Encoder
+from tablectl_drivers.angel_eye_numbers import AFTER_NINE, Numbers
 
 __all__ = ["DRIVER", "AngelEyeDecoder", "Encoder"]
 
@@ -65,27 +66,33 @@ class _Remembered:
 
 
 _OF_CARDS = (b"D", b"d", b"R")
+_PLACES = {Label.P1: 0, Label.B1: 1, Label.P2: 2, Label.B2: 3}
+"""How many cards of the hand lie before a card; of a third card it depends on the hand."""
 
 
 class AngelEyeDecoder:
     """Bytes of an Angel Eye shoe to items; see :class:`tablectl.scanner.Decoder`.
 
     ``repeat_window`` in ns: a frame that equals one of the last five, number included, is a repeat if
-    it comes no later than this after the copy before it; the very last one however late.
+    it comes no later than this after the copy before it; the very last one however late. ``after_nine``:
+    see :mod:`tablectl_drivers.angel_eye_numbers`.
     """
 
-    def __init__(self, bcc: str = "strict", repeat_window: int = 1_000 * options.MILLISECOND) -> None:
+    def __init__(
+        self,
+        bcc: str = "strict",
+        repeat_window: int = 1_000 * options.MILLISECOND,
+        after_nine: str = "either",
+    ) -> None:
         self._framer = wire.Framer(bcc)
         self._sure = bcc != "off"
         self._window = repeat_window
         self._last_byte = 0
-        self._wraps_to_zero = False  # known once it has: whether the number behind 9 is 0 or 1 no source says
+        self._numbers = Numbers(after_nine)
         self._forget()
 
     def _forget(self) -> None:
         self._memory: list[_Remembered] = []
-        self._seq: int | None = None
-        self._seq_doubtful = False
         self._last_draw = b""
         self._overdraw_error = False
 
@@ -116,12 +123,9 @@ class AngelEyeDecoder:
         return self._last_byte + STUB_NS if self.pending else None
 
     def reset(self) -> None:
-        # The number goes on behind a reconnect (a shoe that was off says S): what was said meanwhile is told
-        # as a gap.
-        seq = self._seq
         self._framer.clear()
         self._forget()
-        self._seq = seq
+        self._numbers.reconnected()
 
     def _accept(self, frame: wire.Frame, now: int) -> Iterable[Item]:
         for known in self._memory:
@@ -141,30 +145,24 @@ class AngelEyeDecoder:
                 return
         if frame.payload == _START:
             self._forget()
-        elif gap := self._gap(frame):
-            yield gap
         self._memory = [*self._memory[1 - REMEMBERED :], _Remembered(frame.seq, frame.payload, now)]
         item = self._meaning(frame)
-        self._wraps_to_zero |= self._seq == 9 and frame.seq == 0
-        self._seq = frame.seq
-        # Without a check sum a damaged copy may come first: the good one with the same number
-        # behind it is then no jump.
-        self._seq_doubtful = isinstance(item, Reject)
+        if missing := self._missing(frame, item):
+            yield missing
         yield item
         if isinstance(item, Reject) and self._sure and frame.payload[:1] in _OF_CARDS:
             # The check sum is right: the shoe means a card, which nobody will tell again.
             yield DeviceEvent(DeviceKind.GAP, frame.raw, "a card was drawn; which one cannot be understood")
 
-    def _gap(self, frame: wire.Frame) -> DeviceEvent | None:
-        last = self._seq
-        if last is None or (self._seq_doubtful and frame.seq == last):
+    def _missing(self, frame: wire.Frame, item: Item) -> DeviceEvent | None:
+        """What the number of ``frame`` says of messages that did not come."""
+        if frame.payload == _START:
+            self._numbers.started(frame.seq)
             return None
-        if frame.seq == last + 1 or (last == 9 and frame.seq == 0):
-            return None
-        if last == 9 and frame.seq == 1 and not self._wraps_to_zero:
-            return None
-        text = f"sequence number {frame.seq} after {last}: events may be lost"
-        return DeviceEvent(DeviceKind.GAP, frame.raw, text)
+        place = _PLACES.get(item.label) if isinstance(item, Scan) else None
+        # Without a check sum a damaged copy may come first.
+        found = self._numbers.told(frame.seq, place, uncertain=isinstance(item, Reject))
+        return DeviceEvent(found[0], frame.raw, found[1]) if found else None
 
     # --- what the payload means ----------------------------------------------------------------
 
@@ -261,7 +259,11 @@ def _verdict(byte: int, raw: bytes) -> Item:
 
 def _make(settings: Mapping[str, Any]) -> AngelEyeDecoder:
     window = options.span(settings, "repeat_window_ms", 1000, unit=options.MILLISECOND, low=100, high=60_000)
-    return AngelEyeDecoder(options.choice(settings, "bcc", wire.BCC_MODES), window)
+    return AngelEyeDecoder(
+        options.choice(settings, "bcc", wire.BCC_MODES),
+        window,
+        options.choice(settings, "after_nine", AFTER_NINE),
+    )
 
 
 def _open(device: str, settings: Mapping[str, Any]) -> Link:
@@ -278,7 +280,9 @@ def _traits(settings: Mapping[str, Any]) -> Traits:
 
 
 def _check(settings: Mapping[str, Any]) -> None:
-    options.refuse_unknown(settings, ("bcc", "burn_frames", "repeat_window_ms"), links.LINK_KEYS)
+    options.refuse_unknown(
+        settings, ("after_nine", "bcc", "burn_frames", "repeat_window_ms"), links.LINK_KEYS
+    )
     links.check_link(settings)
     _make(settings)
     _traits(settings)

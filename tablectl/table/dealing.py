@@ -122,9 +122,7 @@ def card_not_due(turn: Turn, given: Arrived) -> None:
 def _repeated(turn: Turn, scan: Scan) -> bool:
     """The shoe tells of a card a second time: same hand, same position, same face, in step."""
     r = turn.state.round
-    if r is None or not r.in_step or scan.card is None:
-        return False
-    if not any(p.value == scan.label.value and card == scan.card for p, card in r.cards.items()):
+    if r is None or not r.in_step or not _lies_there(turn, scan):
         return False
     turn.emit(
         ev.ScanPassed(
@@ -132,6 +130,12 @@ def _repeated(turn: Turn, scan: Scan) -> bool:
         )
     )
     return True
+
+
+def _lies_there(turn: Turn, scan: Scan) -> bool:
+    """Whether the very card lies at the very position that the shoe gives it."""
+    r = turn.state.round
+    return r is not None and any(p.value == scan.label.value and c == scan.card for p, c in r.cards.items())
 
 
 def _before_close(turn: Turn, given: Arrived, scan: Scan) -> bool:
@@ -194,6 +198,9 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
+    elif not in_step and _lies_there(turn, scan):
+        # Perhaps it was entered by hand, and its message comes late.
+        keep(turn, scan, "card-twice", "Perhaps: the shoe gives it a position at which such a card lies.")
     elif r.gap and not in_step:
         keep(turn, scan, "card-missed", words.GAP)
     elif in_step and scan.label.value != due.value:

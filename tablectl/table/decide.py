@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
+from tablectl.scanner import Arrived
 from tablectl.table import (
     again,
     burning,
@@ -60,6 +61,8 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
     if isinstance(given, Command):
         refused = _command(turn, given)
         return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
+    if isinstance(given, Arrived):
+        device.first_heard(turn)
     kind = kind_of(given)
     move = move_for(turn.state.phase, kind, held=turn.state.held)
     if move is not None:

@@ -166,12 +166,14 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
 
     A gap is an alert only where labels are compared: if a card was lost in it, the next one does not follow
     and holds. In a hand in which they are not, or are no more when the next card comes, only people can see
-    whether a card is missing.
+    whether a card is missing. A doubt waits for that next card.
     """
     said = _event(given)
     if said.kind is DeviceKind.BOUNCE and said.card is not None:
         _bounced(turn, said.card)
         return
+    if said.kind is DeviceKind.DOUBT and turn.state.round is None:
+        return  # a card missing now is none of a hand
     note(turn, said.kind.value, said.text)
     if said.kind is DeviceKind.GAP:
         turn.alert("scanner-gap", f"Messages of the shoe are missing: {said.text}")
@@ -182,6 +184,12 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
             turn.hold("card-missed", words.GAP)
     if said.kind is DeviceKind.BURN_COUNT:
         _compare_burn_count(turn, said.number)
+
+
+def first_heard(turn: Turn) -> None:
+    """The first message since the controller started: one before it may be lost, and no number tells."""
+    if turn.state.unheard and turn.around.traits.names_positions:
+        note(turn, "doubt", "the first message since the controller started: what came before is not known")
 
 
 def _bounced(turn: Turn, card: Card) -> None:

@@ -66,6 +66,7 @@ def _controller_started(state: State, _: ev.ControllerStarted) -> State:
     return replace(
         state,
         scanner_up=False,
+        unheard=True,
         scanner_why="not connected yet",
         standby=False,
         step_lost=state.step_lost or r is not None,
@@ -123,11 +124,16 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
     )
 
 
+_COMPARED = frozenset({"as-p1", "accept", "keep", "cards-confirmed", "rescanned"})
+"""Releases by which people say that the cards on the table are those on the screen."""
+
+
 def _table_released(state: State, event: ev.TableReleased) -> State:
     holds = tuple(h for h in state.holds if h.code not in event.codes)
     rescan = None if "rescan" in event.codes else state.rescan
     r = state.round
-    if r is not None and r.gap and event.action != "resume":  # people have looked at the cards
+    compared = "card-missed" in event.codes or event.action in _COMPARED
+    if r is not None and r.gap and compared and event.action != "resume":
         r = replace(r, gap=False)
     return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan, round=r)
 
@@ -179,8 +185,8 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
             return replace(state, standby=True)
         case "started":
             return replace(state, swapped=False)
-        case "gap" if r is not None:
-            return replace(state, round=replace(r, gap=True))
+        case "gap" | "doubt":
+            return replace(state, unheard=False, round=r and replace(r, gap=True))
         case "bounce" if event.card is not None and state.shoe is not None:
             return replace(state, bounced=Card.parse(event.card))
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:

@@ -60,7 +60,8 @@ _DEVICE = ("cards-confirmed", *_REPAIR, "enter", "burn done", "device swap", *_E
 
 HOLDS: dict[str, HoldCode] = {
     "card-early": HoldCode(
-        "A card was drawn while betting was open.", ("as-p1", "accept", "burn", "drop", "correct", *_END)
+        "A card was drawn while betting was open.",
+        ("as-p1", "accept", "burn", "drop", "correct", "insert", *_END),
     ),
     "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "drop", "shoe end")),
     "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "drop", "shoe end")),
@@ -141,7 +142,7 @@ def _possible(way: str, state: State) -> bool:
         return False  # what is being scanned again must still lie where it lay
     match way:
         case "as-p1":
-            return state.phase is Phase.NO_MORE_BETS and _acceptable(state)
+            return state.phase is Phase.NO_MORE_BETS and _acceptable(state) and not _called_later(state)
         case "accept":
             return _acceptable(state)
         case "next":
@@ -217,7 +218,12 @@ def _begun_later(state: State) -> bool:
     r = state.round
     if not state.loose or not state.standby or r is None or r.due is not Position.P1:
         return False
-    return state.loose[0].label in tuple(Position)[1:]
+    return _called_later(state)
+
+
+def _called_later(state: State) -> bool:
+    """Whether the shoe calls the first card kept another than the Player's first."""
+    return bool(state.loose) and state.loose[0].label in tuple(Position)[1:]
 
 
 def _acceptable(state: State) -> bool:

@@ -89,7 +89,7 @@ class Round:
     in_step: bool = False
     """The shoe began this hand itself and nothing disturbed it since: its labels may be compared."""
     gap: bool = False
-    """Messages of the shoe are missing since its last card: one of them may have been a card."""
+    """Messages of the shoe are missing since its last card, or may be: one of them may have been a card."""
     remind_deadline: int | None = None
 
     @property
@@ -155,6 +155,8 @@ class State:
     inspected: bool = False
     """The cards were counted since the table opened or a shoe was last started."""
     shoe_since_open: bool = False
+    unheard: bool = False
+    """Nothing has come from the scanner since the controller started: what it said before is not known."""
     scanner_up: bool = False
     scanner_why: str = "not connected yet"
     device: str = ""

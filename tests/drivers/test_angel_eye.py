@@ -363,7 +363,20 @@ def test_two_restarts_are_two() -> None:
 def test_both_wraps_of_the_sequence_number_are_no_gap(wrap_to: int) -> None:
     encoder = Encoder(wrap_to=wrap_to)
     items = decode(*[encoder.card(Label.P1, card) * 3 for card in DECK], apart=50 * MS)
-    assert kinds(items) == list(map(str, DECK))
+    doubts = [kind for kind in kinds(items) if kind == DeviceKind.DOUBT]
+    assert len(doubts) == (len(DECK) - 1) // 9 * wrap_to, (
+        "it is told where no label shows that nothing is missing"
+    )
+    assert [kind for kind in kinds(items) if kind not in doubts] == list(map(str, DECK))
+
+
+@pytest.mark.parametrize("wrap_to", [0, 1])
+def test_where_the_site_says_what_follows_9_nothing_is_in_doubt(wrap_to: int) -> None:
+    encoder = Encoder(wrap_to=wrap_to)
+    frames = [encoder.card(Label.P1, card) for card in DECK]
+    assert kinds(decode(*frames, apart=50 * MS, after_nine=str(wrap_to))) == list(map(str, DECK))
+    other = decode(*frames, apart=50 * MS, after_nine=str(1 - wrap_to))
+    assert DeviceKind.GAP in kinds(other)
 
 
 def test_a_jump_is_told_before_the_event() -> None:

@@ -34,6 +34,9 @@ LINE = ("split", "duplicate", "garble", "drop", "stall", "freeze", "echo", "nois
 HAND = ("unreadable", "cut-mid-hand", "overdraw", "early", "idle-card", "away", "restart", "button")
 """What happens at the shoe and in the dealer's hand."""
 
+CRASH = "crash"
+"""The controller is killed, and started again."""
+
 
 LATE = "late duplicate"
 """Noted when the line stands still before a duplicate: no scanner's bounce takes so long."""
@@ -53,6 +56,8 @@ class Protocol:
     doubles: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     confirms: tuple[str, ...] = ("dealer",)
+    explains: frozenset[str] = frozenset()
+    """Holds that any fault may lead to, be it of a round long ago."""
     shuffle: tuple[float, float] = (60, 240)
     """Seconds a shuffle takes."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -60,10 +65,12 @@ class Protocol:
     @property
     def faults(self) -> tuple[str, ...]:
         """All that can go wrong with it."""
-        return tuple(name for name in (*LINE, "interleave", *HAND) if name not in self.without)
+        return tuple(name for name in (*LINE, "interleave", *HAND, CRASH) if name not in self.without)
 
 
-_CABLE = frozenset({"lose", "hang-up", "away"})
+_CABLE = frozenset({"lose", "hang-up", "away", CRASH})
+_FORGETS = frozenset({CRASH})
+"""A new process does not know which copies it has heard: a late one is kept under the hold of the restart."""
 _SILENT = _CABLE | {"unreadable"}
 """A scanner of codes says nothing where it cannot read."""
 _SAID_ONCE = _CABLE | {"drop", "garble", "freeze"}
@@ -79,7 +86,17 @@ PROTOCOLS = {
             angel_eye.DRIVER,
             EmulatedAngelEye,
             loses=_CABLE,
+            doubles=_FORGETS,
             confirms=("shoe", "dealer", "automatic"),
+        ),
+        Protocol(
+            "angel-eye-no-zero",
+            angel_eye.DRIVER,
+            lambda port, faults: EmulatedAngelEye(port, faults, after_nine=1),
+            loses=_CABLE,
+            doubles=_FORGETS,
+            confirms=("shoe", "dealer", "automatic"),
+            explains=frozenset({"card-missed"}),  # until it is learned, 1 behind 9 is a doubt
         ),
         Protocol(
             "bee-tek",
@@ -106,6 +123,7 @@ PROTOCOLS = {
             rfid.DRIVER,
             lambda port, faults: EmulatedRfid(port, faults, TAGGED),
             loses=_SILENT,
+            doubles=_FORGETS,
             without=_NO_SHOE | {"interleave"},
             settings=TAGGED,
             shuffle=(600, 900),  # the same cards: a tag seen again sooner is the same drawing (again_minutes)

@@ -8,10 +8,10 @@ from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND
 from tablectl.rules import next_position
 from tablectl.scanner import Arrival
-from tablectl.table import Kind, Phase, State, Tick
+from tablectl.table import Kind, Phase, Started, State, Tick
 from tablectl.table.state import next_deadline
 from tests.shift.pit_boss import PitBoss
-from tests.shift.protocols import LINE, Protocol
+from tests.shift.protocols import CRASH, LINE, Protocol
 from tests.shift.truth import DELAY, Tally, Truth, Watched
 from tests.shift.wire import BEGAN, Clock, Line, NotedFaults, VirtualReader
 from tests.table.playing import house
@@ -43,15 +43,31 @@ class Shift:
         rules = house(dealing={"confirm": self.random.choice(protocol.confirms)})
         traits = protocol.driver.traits(protocol.settings)
         self.table = Watched(rules, traits, self.clock, self.truth)
-        self.clock.watched.append((lambda: next_deadline(self.state), self._tick))
-        decoder = protocol.driver.decoder(protocol.settings)
-        self.reader = VirtualReader(self.clock, self.line, decoder, self._deliver)
+        self._alive = True
+        self.clock.watched.append((self._deadline, self._tick))
+        self.reader = self._new_reader()
         self.pit_boss = PitBoss(self)
         self.careless = protocol.driver.traits(protocol.settings).names_positions
         self.cut_out = False
         self.drew_at = 0
         self._round = ""
         self._draws_early = False
+
+    def _new_reader(self, waiting: bytes = b"") -> VirtualReader:
+        decoder = self.protocol.driver.decoder(self.protocol.settings)
+        return VirtualReader(self.clock, self.line, decoder, self._deliver, waiting)
+
+    def _crash(self) -> None:
+        """The controller is killed, and started again some seconds later by its keeper."""
+        waiting = self.reader.killed()
+        self._alive = False
+        self.wait(0.1, 4)
+        self._alive = True
+        self.table.give(Started(self.clock.instant(), "1"))
+        self.reader = self._new_reader(bytes(waiting))
+
+    def _deadline(self) -> int | None:
+        return next_deadline(self.state) if self._alive else None
 
     def _tick(self) -> None:
         self.table.give(Tick(self.clock.instant()))
@@ -92,6 +108,8 @@ class Shift:
 
     def act(self) -> None:
         self._notice_round()
+        if self.strikes(CRASH):
+            self._crash()
         state = self.state
         if state.held:
             self.wait(1, 4)
@@ -290,7 +308,7 @@ class Shift:
 
     def _look_again(self) -> None:
         """All cards lie there and the table wants more: one was not read."""
-        if self.protocol.name == "angel-eye" and self.state.the_round.in_step and self.random.random() < 0.5:
+        if self.careless and self.state.the_round.in_step and self.random.random() < 0.5:
             self.shoe.press_result()
             self.wait(2)
         if not self.state.held and self.state.phase in (Phase.NO_MORE_BETS, Phase.DEALING):

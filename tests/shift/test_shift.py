@@ -30,11 +30,6 @@ def test_no_result_is_wrong_and_every_hold_has_a_cause(name: str, seed: int) -> 
     assert tally.results + tally.voids == tally.rounds
 
 
-@pytest.mark.parametrize(("seed", "hours"), [(3, 2.6), (9, 2.3), (32, 1.6), (31, 7.5)])
-def test_a_lost_first_card_behind_a_hand_out_of_step_gives_no_wrong_result(seed: int, hours: float) -> None:
-    Shift(PROTOCOLS["angel-eye"], seed).play(hours)
-
-
 @each
 def test_everything_that_can_go_wrong_does(name: str) -> None:
     left = set(PROTOCOLS[name].faults) - {"cut-mid-hand"}  # once a shoe, late

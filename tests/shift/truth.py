@@ -18,7 +18,7 @@ from tablectl.rules import deal
 from tablectl.scanner import Arrived, Discarded, Scan, Traits
 from tablectl.table import Command, Decision
 from tablectl.table.inputs import Input
-from tests.shift.protocols import Protocol
+from tests.shift.protocols import CRASH, Protocol
 from tests.shift.wire import BEGAN, Clock
 from tests.table.playing import Play
 
@@ -31,11 +31,13 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "card-idle": ("idle-card", "overdraw", *_ANY),
     "burn-over": ("idle-card", *_ANY),
     "card-unreadable": ("unreadable",),
-    "card-missed": ("LOSES", "unreadable", DELAY),
-    "card-twice": ("DOUBLES", DELAY),
+    "card-missed": ("LOSES", "unreadable", DELAY, CRASH),
+    # Out of step a shoe may call a card by the place at which its like lies.
+    "card-twice": ("DOUBLES", DELAY, "LOSES", "unreadable", "restart", "button", "idle-card", "early"),
     "card-conflict": ("LOSES", "unreadable", "idle-card", DELAY),
     "overdraw": ("overdraw", "idle-card", *_ANY, DELAY),
     "shoe-disagrees": ("LOSES", "unreadable", "button"),
+    "restart": (CRASH,),
     "device-lost": ("hang-up", "away"),
     "shoe-error": ("unreadable",),
     "shoe-restarted": ("restart",),
@@ -148,6 +150,8 @@ class Truth:
 
     def held(self, code: str) -> None:
         self.tally.holds[code] += 1
+        if code in self.protocol.explains and self.tally.faults:
+            return
         self._need_cause(f"hold {code}", CAUSES.get(code, ()), of_shoe=code in OF_THE_SHOE)
 
     def give_up(self, out: int) -> None:

@@ -203,7 +203,12 @@ class VirtualReader:
     """What the reader thread does with a port, when it would do so; its intake is the real one."""
 
     def __init__(
-        self, clock: Clock, line: Line, decoder: Decoder, deliver: Callable[[Arrival], None]
+        self,
+        clock: Clock,
+        line: Line,
+        decoder: Decoder,
+        deliver: Callable[[Arrival], None],
+        waiting: bytes = b"",
     ) -> None:
         self._clock = clock
         self._line = line
@@ -211,12 +216,21 @@ class VirtualReader:
         self._intake = Intake(decoder, deliver, None, lambda text, now: None)
         self._backoff = Backoff()
         self._settling: Settling | None = None  # None: no link
-        self._waiting = bytearray()  # in the line, while nobody reads it
+        self._waiting = bytearray(waiting)  # in the line, while nobody reads it
         self._lost = True
         line.heard = self._heard
         line.plugged = self._plugged
-        clock.watched.append((self._deadline, self._act))
+        self._watched = (self._deadline, self._act)
+        clock.watched.append(self._watched)
         self._open()
+
+    def killed(self) -> bytearray:
+        """Its process is no more. What is said from here on waits in the line, which is what is returned."""
+        self._clock.watched.remove(self._watched)
+        kept = bytearray()
+        self._line.heard = kept.extend
+        self._line.plugged = lambda up: kept.clear()
+        return kept
 
     @property
     def counters(self) -> Counters:

@@ -341,9 +341,9 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "early, betting closed": (
         early_closed,
         ["card-early"],
-        ["as-p1", "accept", "burn", "correct", "void", END],
+        ["as-p1", "accept", "burn", "correct", "insert", "void", END],
     ),
-    "early and unread": (early_unread, ["card-early"], ["burn", "correct", "void", END]),
+    "early and unread": (early_unread, ["card-early"], ["burn", "correct", "insert", "void", END]),
     "idle": (card_idle, ["card-idle"], ["burn", "correct", END]),
     "burn over": (burn_over, ["burn-over"], ["burn", "correct", END]),
     "burn wrong": (burn_wrong, ["burn-wrong"], ["keep", END]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tablectl.cards import Outcome
-from tablectl.scanner import DeviceKind, ErrorKind, Label
+from tablectl.scanner import DeviceKind, ErrorKind, Label, Traits
+from tablectl.table import Started
 from tablectl.table.holds import offered
 from tablectl.table.inputs import Kind
 from tests.table.playing import ANGEL_EYE, Play, house
@@ -166,3 +167,116 @@ def test_a_false_alarm_with_a_card_kept_is_one_command() -> None:
     play.release("accept")
     assert not play.state.held
     assert [str(card) for card in play.state.the_round.dealt] == ["2C"]
+
+
+@pytest.mark.parametrize("laid", range(4))
+@pytest.mark.parametrize("between", [(), (DeviceKind.ERROR,), (DeviceKind.SETTING, DeviceKind.UNLOCKED)])
+def test_a_doubt_in_a_hand_out_of_step_holds_with_the_next_card(
+    laid: int, between: tuple[DeviceKind, ...]
+) -> None:
+    play = disturbed(standby=False)
+    for card, label in list(zip(["2C", "9D", "3H"], HAND[1:], strict=False))[:laid]:
+        play.scan(card, label)
+    play.device(DeviceKind.DOUBT, text="sequence number 1 after 9")
+    for kind in between:
+        play.device(kind, error=ErrorKind.BUTTON)
+    assert not play.state.held
+    play.scan("6S", HAND[laid + 2])
+    assert play.codes == ["card-missed"]
+    play.release("accept")
+    assert not play.state.held and not play.state.the_round.gap
+
+
+def test_a_doubt_in_step_costs_nothing() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.device(DeviceKind.DOUBT, text="sequence number 1 after 9")
+    play.no_more_bets()
+    for card, label in zip(["2C", "9D", "3H"], HAND, strict=False):
+        play.device(DeviceKind.DOUBT, text="sequence number 1 after 9")
+        play.scan(card, label)
+    assert not play.state.held and not play.alerts
+
+
+def restarted(traits: Traits = ANGEL_EYE, *, standby: bool = False) -> Play:
+    """A process just started, and betting closed in the first round it opened; the shoe out of step."""
+    play = Play(house(dealing={"confirm": "dealer"}), traits).idle()
+    play.no_more_bets()
+    play.do(Kind.HOLD)
+    play.do(Kind.VOID)
+    play.give(Started(play.now(), "1"))
+    play.restore()
+    if standby:
+        play.device(DeviceKind.STANDBY)
+    play.no_more_bets()
+    assert play.state.step_lost and not play.state.held
+    return play
+
+
+def test_the_first_message_of_a_process_holds_out_of_step() -> None:
+    play = restarted()
+    play.scan("2C", Label.B2)
+    assert play.codes == ["card-missed"]
+    play.release("accept")
+    play.scan("9D", Label.P3)
+    assert not play.state.held, "asked once"
+
+
+def test_what_the_first_message_hides_is_not_forgotten_by_rescanning_an_unread_card() -> None:
+    play = restarted()
+    play.scan(None, Label.B2)
+    play.wait(120)
+    assert play.codes == ["card-unreadable"]
+    play.release("rescan")
+    play.scan("2C", Label.B2)
+    assert play.codes == ["card-missed"]
+
+
+def test_a_shoe_heard_between_rounds_is_known() -> None:
+    play = Play(house(dealing={"confirm": "dealer"}), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.do(Kind.HOLD)
+    play.do(Kind.VOID)
+    play.give(Started(play.now(), "1"))
+    play.restore()
+    play.device(DeviceKind.UNLOCKED)
+    play.no_more_bets()
+    play.scan("2C", Label.B2)
+    assert not play.state.held
+
+
+def test_behind_a_stand_by_the_first_message_of_a_process_is_compared() -> None:
+    play = restarted(standby=True)
+    play.scan("2C", Label.P1)
+    assert not play.state.held
+
+
+def test_a_scanner_that_names_no_positions_is_not_asked_about_its_first_message() -> None:
+    play = restarted(Traits())
+    play.deal("2C 9D 3H")
+    assert not play.state.held
+
+
+def test_an_early_card_that_the_shoe_calls_a_later_one_is_no_p1() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.betting()
+    play.scan("2C", Label.B1)
+    play.wait(25)
+    assert play.codes == ["card-early"]
+    assert "as-p1" not in offered(play.state) and "insert" in offered(play.state)
+    play.do(Kind.INSERT, position="P1", card="AC")
+    play.release("accept")
+    assert [str(card) for card in play.state.the_round.dealt] == ["AC", "2C"]
+
+
+def test_a_card_entered_by_hand_whose_message_comes_late_is_not_counted_again() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2C", Label.P1)
+    play.do(Kind.HOLD, because="card-missed")
+    out = play.out
+    play.do(Kind.ENTER, position="B1", card="9D")
+    play.release("keep")
+    play.scan("9D", Label.B1)
+    assert play.codes == ["card-twice"]
+    play.release("drop")
+    assert (play.state.held, play.out) == (False, out + 1)

@@ -29,16 +29,24 @@ class EmulatedAngelEye(WiredShoe):
     """The shoe; see :class:`tablectl.emulation.EmulatedShoe`.
 
     ``burn_frames``: how it labels burn cards (``burn``, ``game`` or ``outside``), as the driver's setting.
+    ``after_nine``: the sequence number behind 9, 0 or 1.
     """
 
     copies = COPIES
     gap = COPY_GAP / 1e9
 
-    def __init__(self, port: Port, faults: Faults, bcc: str = "strict", burn_frames: str = "burn") -> None:
+    def __init__(
+        self,
+        port: Port,
+        faults: Faults,
+        bcc: str = "strict",
+        burn_frames: str = "burn",
+        after_nine: int = 0,
+    ) -> None:
         if burn_frames not in _BURN_FRAMES:
             raise ValueError(f"burn_frames: {burn_frames!r} is none of {', '.join(_BURN_FRAMES)}")
         super().__init__(port, faults)
-        self._encoder = Encoder(bcc)
+        self._encoder = Encoder(bcc, wrap_to=after_nine)
         self._burn_frames = burn_frames
         self._hand = OwnHand()
         self._burned: int | None = None  # None: the card that sets the count has not come yet
@@ -148,14 +156,16 @@ def make(
 ) -> EmulatedAngelEye:
     """An emulated shoe, with its port open. Raises :class:`ValueError` naming what cannot be used.
 
-    ``bcc`` and ``burn_frames`` of the driver's ``settings`` go before the arguments.
+    ``bcc`` and ``burn_frames`` of the driver's ``settings`` go before the arguments; of ``after_nine`` what
+    they leave open is 0.
     """
     bcc = (settings or {}).get("bcc", bcc)
     burn_frames = (settings or {}).get("burn_frames", burn_frames)
+    after_nine = int((settings or {}).get("after_nine") == "1")
     plan = Faults(faults, seed)
     port = make_port(link, listen, speed)
     try:
-        return EmulatedAngelEye(port, plan, bcc, burn_frames)
+        return EmulatedAngelEye(port, plan, bcc, burn_frames, after_nine)
     except ValueError:
         port.close()
         raise
