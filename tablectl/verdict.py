@@ -32,7 +32,7 @@ class Tally:
     unknown: int = 0
     """Frames among the rejects: whole ones, of no card of the table."""
     codes: list[str] = field(default_factory=list)
-    """The first of what they say, each once."""
+    """The first of what they say, each once; one more than is named."""
     dropped: int = 0
     seconds: float = 0.0
     connected: bool = False
@@ -89,7 +89,7 @@ class Tally:
 
     def _no_card(self, code: object) -> None:
         self.unknown += 1
-        if isinstance(code, str) and code not in self.codes and len(self.codes) < MOST_CODES:
+        if isinstance(code, str) and code[:MOST_CODE] not in self.codes and len(self.codes) <= MOST_CODES:
             self.codes.append(code[:MOST_CODE])
 
     @property
@@ -156,8 +156,8 @@ def _named(tally: Tally) -> tuple[str, ...]:
     """The unknown codes, as far as they are kept."""
     if not tally.codes:
         return ()
-    more = ", …" if len(tally.codes) == MOST_CODES and tally.unknown > MOST_CODES else ""
-    return (f"Unknown codes: {', '.join(tally.codes)}{more}",)
+    more = ", …" if len(tally.codes) > MOST_CODES else ""
+    return (f"Unknown codes: {', '.join(tally.codes[:MOST_CODES])}{more}",)
 
 
 def _no_bytes(device: str) -> tuple[str, ...]:

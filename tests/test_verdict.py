@@ -93,6 +93,9 @@ def test_the_first_unknown_codes_are_named_escaped_and_bounded() -> None:
     assert named.startswith(r"Unknown codes: A\x00\n\xffz") and named.endswith("z, X0, X1, X2, X3, …")
     assert len(named) < 100
     assert "card table" in way and "mode" in way
+    five = [unknown(b"z" * 50 + code) for code in [b"1", b"2"]] + [unknown(code) for code in codes[:4]]
+    named = verdict(heard(NOISE, CARD, *five, *five), "/dev/ttyUSB0", "barcode").texts[1]
+    assert named.endswith("X3") and named.count("z, ") == 1, "each once"
 
 
 @pytest.mark.parametrize(
