@@ -145,7 +145,7 @@ def test_bytes_the_same_card_30_ms_apart_is_one_with_a_notice_and_900_ms_apart_t
 def test_bytes_scans_from_before_and_50_ms_after_the_opening_are_discarded_and_never_p1(pty: Pty) -> None:
     held = os.open(pty.link, os.O_RDWR | os.O_NOCTTY)
     pty.say(b"1010\r")
-    rig = quick(with_cards(barcode.DRIVER), str(pty.link), settle=150 * MS)
+    rig = quick(with_cards(barcode.DRIVER), str(pty.link), settle=700 * MS)
     rig.reader.start()
     old = [rig.next()]  # which is read as soon as the port is open
     time.sleep(0.05)
