@@ -125,10 +125,11 @@ class Api:
         """Everything that is shown of the table as it is now."""
         facts = self._facts
         view = {"table": facts.table, "epoch": facts.epoch, "test": facts.test}
-        view |= state_view(self._published.state, self._clock())
+        state, now = self._published.state, self._clock()
+        view |= state_view(state, now)
         view |= facts.extra()
         view["last_result"] = facts.last_result()
-        view["say"] = self._published.said.last()
+        view["say"] = self._published.said.last(state.version, now.boot)
         return view
 
     async def _wait_for_row(self, row: int) -> None:

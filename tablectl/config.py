@@ -60,6 +60,8 @@ def is_pseudo_terminal(device: str) -> bool:
 def _plain(text: str) -> str:
     if not text.isprintable():
         raise ValueError("has a control character in it")
+    if text != text.strip():
+        raise ValueError("begins or ends with a blank; remove it")
     return text
 
 
@@ -298,7 +300,7 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
     try:
         config = Config.model_validate(_absolute(raw, path.parent))
     except ValidationError as error:
-        raise ConfigError(explain(path, error)) from None
+        raise ConfigError(explain(path, error, Config)) from None
     rules = config.table.rules
     if rules.endswith(".toml"):
         rules = str(path.parent / rules)

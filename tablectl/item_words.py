@@ -9,6 +9,9 @@ from tablectl.scanner import DeviceEvent, Item, Reject, Scan
 MOST_RAW = 256
 """Bytes of an item that are shown; how many more there are is said."""
 
+MOST_CODE = 40
+"""Bytes of an unknown code that are shown."""
+
 
 def hex_of(data: bytes) -> str:
     """``05 31 44``: pairs in capitals, blanks between."""
@@ -40,10 +43,12 @@ def item_json(item: Item) -> dict[str, Any]:
                 made["number"] = item.number
             if item.text:
                 made["text"] = item.text
-        case Reject(reason=reason, framed=framed):
+        case Reject(reason=reason, framed=framed, code=code):
             made["text"] = reason
             if framed:
                 made["framed"] = True
+            if code:
+                made["code"] = repr(code[:MOST_CODE])[2:-1]
     return made
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tablectl.house import HouseRules
 
@@ -31,18 +34,32 @@ def read_toml(path: Path) -> dict[str, object]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
-def explain(path: Path, error: ValidationError) -> str:
-    """Every fault of a file, one a line, each with its key path."""
+def explain(path: Path, error: ValidationError, root: type) -> str:
+    """Every fault of a file, one a line, each with its key path. ``root``: what the file was to be."""
     lines = []
     for fault in error.errors():
         key = ".".join(str(part) for part in fault["loc"])
         text = fault["msg"].removeprefix("Value error, ")
         if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            text = "unknown key; remove it or correct its spelling"
+            text = _unknown(str(fault["loc"][-1]), _keys(root, fault["loc"][:-1]))
         elif key and text.startswith(f"{key}."):
             key = ""  # the text names the whole path itself
         lines.append(f"{path}: {key + ': ' if key else ''}{text}")
     return "\n".join(lines)
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    near = "".join(f"; is it {name}?" for name in get_close_matches(key, known, 1))
+    return f"unknown key{near or '; remove it'} (there are {', '.join(known)})"
+
+
+def _keys(kind: Any, place: tuple[int | str, ...]) -> list[str]:
+    """The keys there are at ``place`` under ``kind``, which is a model or a dataclass."""
+    for part in place:
+        kind = get_args(kind)[1] if get_origin(kind) is dict else get_type_hints(kind)[str(part)]
+    if issubclass(kind, BaseModel):
+        return list(kind.model_fields)
+    return [field.name for field in dataclasses.fields(kind)]
 
 
 def load_rules(name: str, folders: tuple[Path, ...] = ()) -> HouseRules:
@@ -61,4 +78,4 @@ def load_rules(name: str, folders: tuple[Path, ...] = ()) -> HouseRules:
     try:
         return TypeAdapter(HouseRules).validate_python(read_toml(path))
     except ValidationError as error:
-        raise ConfigError(explain(path, error)) from None
+        raise ConfigError(explain(path, error, HouseRules)) from None

@@ -115,12 +115,16 @@ class Reject:
     """Bytes that are no lawful frame. ``reason`` names the fault in words; nothing changes by them.
 
     ``framed``: the frame was whole and only what it says is unknown, a code of no card: that points at the
-    card table and not at the line.
+    card table and not at the line. ``code``: that code, for a technician; nothing is decided by it.
+    ``lost``: a message did not become whole, it may have been a card, and nobody sends it again: the dealer
+    is asked to look.
     """
 
     raw: bytes
     reason: str
     framed: bool = False
+    code: bytes = b""
+    lost: bool = False
 
 
 Item = Scan | DeviceEvent | Reject

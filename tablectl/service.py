@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablectl.clock import Instant, now
+from tablectl.clock import SECOND, Instant, now
 from tablectl.core import Durable
 from tablectl.journal_writer import Batch
 from tablectl.table import State
@@ -24,19 +23,32 @@ PULSE = 0.5
 """How often (s) the loop shows the watchdog that it turns."""
 
 
+LINGERS = 10 * SECOND
+"""How long a text said to the dealer can be seen at least."""
+
+
 class Said:
-    """The last things said to the dealer, for those who look now and then."""
+    """What was said to the dealer and still matters, for those who look now and then.
+
+    A text belongs to the table as it was: it goes once phase, holds or cards have changed since, but not so
+    soon that nobody could read it. What is said again is there once, as the latest. Times are boot ns.
+    """
 
     def __init__(self, keep: int = 12) -> None:
-        self._texts: deque[str] = deque(maxlen=keep)
+        self._keep = keep
+        self._texts: dict[str, tuple[int, int]] = {}
 
-    def add(self, texts: tuple[str, ...]) -> None:
-        """More texts, in order."""
-        self._texts.extend(texts)
+    def add(self, texts: tuple[str, ...], version: int, now: int) -> None:
+        """More texts, in order, said when the table's state had this ``version``."""
+        for text in texts:
+            self._texts.pop(text, None)
+            self._texts[text] = version, now
+        for text in list(self._texts)[: -self._keep]:
+            del self._texts[text]
 
-    def last(self) -> list[str]:
-        """The texts, oldest first."""
-        return list(self._texts)
+    def last(self, version: int, now: int) -> list[str]:
+        """The texts that matter at ``version``, oldest first."""
+        return [text for text, (at, since) in self._texts.items() if at == version or now - since < LINGERS]
 
 
 @dataclass(slots=True)
@@ -47,10 +59,10 @@ class Published:
     said: Said = field(default_factory=Said)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def now_is(self, state: State, said: tuple[str, ...]) -> None:
-        """A newer committed state; wakes everybody who waits for one."""
+    def now_is(self, state: State, said: tuple[str, ...], now: int) -> None:
+        """A newer committed state, decided at ``now`` (boot ns); wakes everybody who waits for one."""
         self.state = state
-        self.said.add(said)
+        self.said.add(said, state.version, now)
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -124,7 +136,7 @@ class Service:
             if durable.reply is not None and durable.answer is not None:
                 durable.reply(durable.answer)
             if batch.rows or durable.said:
-                self.published.now_is(durable.state, durable.said)
+                self.published.now_is(durable.state, durable.said, durable.decided)
         if last is not None and self._on_stored is not None:
             self._on_stored(last, batches)
 

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tablectl.item_words import MOST_CODE
+
 KEEP = 16 * 1024
 """Bytes kept for trying other drivers on; the last ones."""
 MOST_REASONS = 100
+MOST_CODES = 5
+"""Unknown codes that are named."""
 
 
 @dataclass(slots=True)
@@ -25,6 +29,10 @@ class Tally:
     cards: int = 0
     unread: int = 0
     rejects: int = 0
+    unknown: int = 0
+    """Frames among the rejects: whole ones, of no card of the table."""
+    codes: list[str] = field(default_factory=list)
+    """The first of what they say, each once; one more than is named."""
     dropped: int = 0
     seconds: float = 0.0
     connected: bool = False
@@ -69,13 +77,20 @@ class Tally:
         kind = item.get("kind")
         if kind == "reject":
             self.rejects += 1
-            self.frames += item.get("framed") is True
+            if item.get("framed") is True:
+                self.frames += 1
+                self._no_card(item.get("code"))
             if len(self.reasons) < MOST_REASONS:
                 self.reasons[str(item.get("text"))] += 1
         elif kind != "notice":
             self.frames += 1
             self.cards += kind == "card" and item.get("card") is not None
             self.unread += kind == "card" and item.get("card") is None
+
+    def _no_card(self, code: object) -> None:
+        self.unknown += 1
+        if isinstance(code, str) and code[:MOST_CODE] not in self.codes and len(self.codes) <= MOST_CODES:
+            self.codes.append(code[:MOST_CODE])
 
     @property
     def counters(self) -> str:
@@ -86,7 +101,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``code``: ok, absent, no-bytes, no-frames, no-cards, unread or noisy. ``texts``: words, a line each."""
+    """``code``: ok, absent, no-bytes, no-frames, no-cards, unknown, unread or noisy.
+
+    ``texts``: words, a line each.
+    """
 
     code: str
     texts: tuple[str, ...]
@@ -104,15 +122,26 @@ def verdict(tally: Tally, device: str, driver: str) -> Verdict:
         return Verdict("no-frames", (head, *_most(tally), *_no_frames(tally, device)))
     if not tally.cards and tally.unread:
         text = "cards come, but the shoe reads none: its read window, its lamp, the deck it is set to."
-        return Verdict("unread", (text,))
+        return Verdict("unread", (text, *_named(tally)))
     if not tally.cards:
         head = f"{tally.frames} frames {after}, but no card."
         way = "Was one drawn? Then the shoe is locked, in another mode, or the card table is another deck's."
-        return Verdict("no-cards", (head, way, *_most(tally)))
+        return Verdict("no-cards", (head, way, *_most(tally), *_named(tally)))
     if tally.rejects > tally.frames:
         head = f"{tally.cards} cards {after}, but more rejects than frames."
         way = "A bad cable, a missing earth, or a second reader that takes part of the bytes."
-        return Verdict("noisy", (head, way, *_most(tally)))
+        return Verdict("noisy", (head, way, *_most(tally), *_named(tally)))
+    if tally.unknown:
+        part = f"{tally.unknown} of {tally.frames} frames"
+        head = f"{tally.cards} cards {after}, but {part} were no card of the table."
+        way = (
+            "Cards of this deck? Then complete the card table. If not, another deck is in the shoe, or the"
+            " scanner is in another mode (prefix, suffix, identifier)."
+        )
+        return Verdict("unknown", (head, *_named(tally), way))
+    if tally.unread:
+        head = f"{tally.cards} cards {after}, but {tally.unread} more could not be read."
+        return Verdict("unread", (head, "Its read window, its lamp, or worn cards."))
     return Verdict("ok", (f"{tally.cards} cards {after}: the scanner works.", *_most(tally)))
 
 
@@ -121,6 +150,14 @@ def _most(tally: Tally) -> tuple[str, ...]:
         return ()
     reason, count = tally.reasons.most_common(1)[0]
     return (f"Rejected {tally.rejects} times, most often ({count}): {reason[:200]}",)
+
+
+def _named(tally: Tally) -> tuple[str, ...]:
+    """The unknown codes, as far as they are kept."""
+    if not tally.codes:
+        return ()
+    more = ", …" if len(tally.codes) > MOST_CODES else ""
+    return (f"Unknown codes: {', '.join(tally.codes[:MOST_CODES])}{more}",)
 
 
 def _no_bytes(device: str) -> tuple[str, ...]:

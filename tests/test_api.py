@@ -23,6 +23,7 @@ from tablectl.config import load_config
 from tablectl.events import CommandRecorded
 from tablectl.local import Client
 from tablectl.runtime import Runtime
+from tablectl.service import Said
 from tablectl.table import Expect, Kind, Phase
 from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
 
@@ -626,6 +627,17 @@ def test_a_signal_is_tried_without_a_pin_and_without_a_row(idle: Bench) -> None:
     status, told = idle.client.post("/v1/signal", {"pattern": "hold"})
     assert (status, told) == (200, {"pattern": "hold", "beepers": {"null": ""}})
     assert idle.client.state()["row"] == row
+
+
+def test_words_to_the_dealer_go_once_the_table_has_gone_on(
+    idle: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = idle.runtime.service.published
+    version = published.state.version
+    monkeypatch.setattr(published, "said", Said())
+    published.said.add(("of before",), version - 1, 0)
+    published.said.add(("still true",), version, 0)
+    assert idle.client.state()["say"] == ["still true"]
 
 
 def test_no_signal_is_tried_while_betting_is_open(idle: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import base64
 import dataclasses
+import json
 import os
 import re
+import tomllib
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -18,6 +20,7 @@ from tablectl.beeping import attach, make_beepers
 from tablectl.config import Config, is_pseudo_terminal, load_config
 from tablectl.pins import make_line
 from tablectl.profiles import ConfigError, config_dir
+from tablectl.scanner_setup import load_scanner
 
 LEAST = '[table]\nid = "T07"\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/ttyUSB0"\n'
 COMMENTED = re.compile(r"# [a-z_]+ = ")
@@ -92,6 +95,45 @@ def test_no_key_does_nothing() -> None:
         for key, value in field.annotation.model_fields.items():
             single = len(get_args(value.annotation)) == 1 and get_origin(value.annotation) is Literal
             assert single or (section, key) in read, f"{section}.{key} is read nowhere"
+
+
+@pytest.mark.parametrize("section", ["", *Config.model_fields])
+def test_an_unknown_key_is_told_with_its_section_and_the_keys_there_are(tmp_path: Path, section: str) -> None:
+    """In every section; a driver's or a beeper's own keys are told once it is loaded."""
+    least = tomllib.loads(LEAST)
+    least.setdefault(section, {})["no_such_key"] = 1
+    known: set[str] = set(Config.model_fields)
+    if section:
+        model = Config.model_fields[section].annotation
+        assert isinstance(model, type) and issubclass(model, BaseModel)
+        known = set(model.model_fields)
+    else:
+        least["no_such_key"] = least.pop("")
+    if section == "scanner":
+        known = {"bcc", "burn_frames", "baud"}  # and more
+    elif section == "beeper":
+        known = {"patterns", "device", "player"}
+        least["beeper"]["driver"] = "sound"
+    text = "".join(
+        f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+        for name, keys in least.items()
+    )
+    with pytest.raises(ConfigError) as fault:
+        config = load(tmp_path, text)
+        make_beepers(config)
+        load_scanner(config)
+    (line,) = str(fault.value).splitlines()
+    path, _, told = line.partition(": ")
+    assert path == str(tmp_path / "T07.toml")
+    assert told.startswith(f"{section}.no_such_key: " if section else "no_such_key: ")
+    assert known <= set(re.findall(r"\w+", told.partition(": ")[2]))
+
+
+def test_a_slip_of_the_pen_is_told_with_the_nearest_key(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, LEAST + "[health]\nmute_aftr = 5\n")
+    assert "health.mute_aftr: unknown key; is it mute_after? (there are mute_after, faulty_rejects" in line
+    (line,) = faults(tmp_path, LEAST + "[helth]\n")
+    assert "helth: unknown key; is it health? (there are table, scanner" in line
 
 
 def test_the_language_of_old_files_is_named_as_unknown(tmp_path: Path) -> None:

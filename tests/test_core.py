@@ -22,7 +22,7 @@ from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay
 from tablectl.scanner import Arrived, Label, Scan, ScannerRestored
-from tablectl.service import Said
+from tablectl.service import LINGERS, Said
 from tablectl.signals import Signals
 from tablectl.table import Around, Command, Kind, Phase, Started, State, Trouble
 from tests.table.playing import house
@@ -353,6 +353,26 @@ def test_the_threads_end_is_told_with_its_reason() -> None:
 
 def test_last_words_are_kept() -> None:
     said = Said(keep=3)
-    said.add(("a", "b"))
-    said.add(("c", "d"))
-    assert said.last() == ["b", "c", "d"]
+    said.add(("a", "b"), 1, 0)
+    said.add(("c", "d"), 1, 0)
+    assert said.last(1, 0) == ["b", "c", "d"]
+
+
+def test_a_word_goes_once_the_table_has_gone_on_and_people_could_read_it() -> None:
+    said = Said()
+    said.add(("a",), 7, 0)
+    assert said.last(7, 3600 * SECOND) == ["a"], "the table stands as it stood"
+    assert said.last(8, LINGERS - 1) == ["a"], "just said"
+    assert said.last(8, LINGERS) == []
+    said.add(("b",), 8, LINGERS)
+    assert said.last(8, LINGERS) == ["b"]
+
+
+def test_the_same_words_over_and_over_are_there_once_as_the_latest() -> None:
+    said = Said(keep=3)
+    said.add(("b",), 1, 0)
+    for moment in range(1000):
+        said.add(("a",), moment, moment)
+    said.add(("c",), 1000, 1000)
+    assert said.last(1000, 1000) == ["b", "a", "c"]
+    assert said.last(1000, 1000 + LINGERS) == ["c"]

@@ -59,9 +59,9 @@ def test_any_other_rule_has_another_digest() -> None:
 
 
 BAD = [
-    ('name = "x"\nwrong = 1', ["wrong: unknown key"]),
+    ('name = "x"\nwrong = 1', ["wrong: unknown key; remove it (there are name, burn, shoe, betting"]),
     ("", ["name: "]),
-    ('name = "x"\n[burn]\nafter_shufle = 6', ["burn.after_shufle: unknown key"]),
+    ('name = "x"\n[burn]\nafter_shufle = 6', ["burn.after_shufle: unknown key; is it after_shuffle?"]),
     ('name = "x"\n[burn]\nafter_shuffle = 21', ["burn.after_shuffle: 0 to 20 cards, not 21"]),
     ('name = "x"\n[burn]\nby = "all"', ["burn.by: ", "'first-card'"]),
     ('name = "x"\n[shoe]\ndecks = 0', ["shoe.decks: 1 to 16 decks"]),
@@ -81,6 +81,15 @@ BAD = [
     ('name = "x"\n[payouts]\nside_bets = ["lucky"]', ["payouts.side_bets.0: "]),
     ('name = "x"\n[payouts]\nside_bets = []\ncombinations = ["2-way"]', ["payouts.combinations: "]),
     ('name = "x"\n[limits]\ncurrency = "usd"', ["limits.currency: three capital letters"]),
+    ('name = "x"\n[shoe]\nx = 1', ["shoe.x: unknown key; remove it (there are decks, cutting_card"]),
+    ('name = "x"\n[betting]\nx = 1', ["betting.x: unknown key; remove it (there are seconds, pips"]),
+    ('name = "x"\n[dealing]\nx = 1', ["dealing.x: unknown key; remove it (there are confirm, deal"]),
+    ('name = "x"\n[payouts]\ntye = "8"', ["payouts.tye: unknown key; is it tie? (there are player, banker"]),
+    ('name = "x"\n[limits]\nx = 1', ["limits.x: unknown key; remove it (there are currency, bets"]),
+    (
+        'name = "x"\n[limits.bets]\nplayer = { min = "1", max = "5", mux = "6" }',
+        ["limits.bets.player.mux: unknown key; is it max? (there are min, max)"],
+    ),
     ('name = "x"\n[limits.bets]\nplayer = { min = "10", max = "5" }', ["limits.bets.player: max: "]),
     ('name = "x"\n[limits.bets]\ndragon = { min = "1", max = "5" }', ["limits.bets: one of player"]),
     ('name = "x"\n[limits.max_winnings]\ntie = "x"', ["limits.max_winnings.tie: a decimal"]),

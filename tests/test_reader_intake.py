@@ -38,7 +38,8 @@ class Says:
         (Scan(None, Label.NONE, b"?"), Counters(1, frames=1, cards=1, last_good=7)),
         (DeviceEvent(DeviceKind.STANDBY, b"P"), Counters(1, frames=1, last_good=7)),
         (DeviceEvent(DeviceKind.BOUNCE, b"x", card=CARD.card), Counters(1, frames=1, last_good=7)),
-        (DeviceEvent(DeviceKind.NOTICE, b"10", "a line without an end was dropped"), Counters(1)),
+        (Reject(b"10", "a line without an end was dropped", lost=True), Counters(1, rejects=1)),
+        (DeviceEvent(DeviceKind.NOTICE, b"", "a word"), Counters(1)),
         (Reject(b"?", "no frame"), Counters(1, rejects=1)),
         (Reject(b"9999", "code of no card", framed=True), Counters(1, frames=1, rejects=1, unknown=1)),
     ],
@@ -50,7 +51,7 @@ def test_each_item_counts_for_what_it_is(item: Item, counted: Counters) -> None:
 
 
 def test_half_a_message_that_time_ends_makes_no_silent_line_young() -> None:
-    stub = DeviceEvent(DeviceKind.NOTICE, b"10", "a line without an end was dropped")
+    stub = Reject(b"10", "a line without an end was dropped", lost=True)
     intake = Intake(Says(stub), lambda _: None, None, lambda text, now: None)
     intake.passed(Instant(9, 9))
     assert intake.counters.last_good is None

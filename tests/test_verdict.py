@@ -39,6 +39,10 @@ def heard(
     return tally
 
 
+def unknown(code: bytes) -> Reject:
+    return Reject(code + b"\r", "code of no card", framed=True, code=code)
+
+
 NOISE = b"\x91\xa5\x03\x00\xff"
 
 
@@ -56,12 +60,42 @@ NOISE = b"\x91\xa5\x03\x00\xff"
         (heard(NOISE, CARD, Reject(b"1", "a"), Reject(b"1", "a")), "noisy", "A bad cable"),
         (heard(NOISE, CARD, Reject(b"1", "a")), "ok", "the scanner works"),
         (heard(NOISE, CARD, seconds=3.4), "ok", "1 cards in 3 s"),
+        (heard(NOISE, CARD, unknown(b"9999")), "unknown", "1 of 2 frames were no card of the table"),
+        (heard(NOISE, CARD, CARD, Scan(None, Label.NONE, b"x")), "unread", "1 more could not be read"),
     ],
 )  # fmt: skip
 def test_each_stuck_counter_has_its_verdict(tally: Tally, code: str, says: str) -> None:
     found = verdict(tally, "/dev/ttyUSB0", "angel-eye")
     assert found.code == code
     assert says in " ".join(found.texts)
+
+
+cards = st.sampled_from([CARD, Scan(None, Label.NONE, b"x"), unknown(b"9999"), unknown(b"\x1b[2J")])
+
+
+@given(st.lists(cards, min_size=1))
+def test_a_scanner_works_only_if_every_frame_was_a_card(items: list[Item]) -> None:
+    found = verdict(heard(NOISE, *items), "/dev/ttyUSB0", "barcode")
+    assert (found.code == "ok") == all(item == CARD for item in items)
+    told = " ".join(found.texts)
+    assert told.isprintable()
+    for item in items:
+        if isinstance(item, Reject):
+            assert repr(item.code)[2:-1] in told, "whatever else is wrong"
+
+
+def test_the_first_unknown_codes_are_named_escaped_and_bounded() -> None:
+    codes = [b"X%d" % i for i in range(9)]
+    tally = heard(
+        NOISE, *([CARD] * 20), *(unknown(code) for code in [b"A\0\n\xff" + b"z" * 200, *codes, *codes])
+    )
+    _, named, way = verdict(tally, "/dev/ttyUSB0", "barcode").texts
+    assert named.startswith(r"Unknown codes: A\x00\n\xffz") and named.endswith("z, X0, X1, X2, X3, …")
+    assert len(named) < 100
+    assert "card table" in way and "mode" in way
+    five = [unknown(b"z" * 50 + code) for code in [b"1", b"2"]] + [unknown(code) for code in codes[:4]]
+    named = verdict(heard(NOISE, CARD, *five, *five), "/dev/ttyUSB0", "barcode").texts[1]
+    assert named.endswith("X3") and named.count("z, ") == 1, "each once"
 
 
 @pytest.mark.parametrize(

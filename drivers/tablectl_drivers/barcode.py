@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablectl.cards import Card
-from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Link, Reject, Traits
+from tablectl.scanner import Decoded, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import links, options
 from tablectl_drivers.barcode_talk import HostAck, beep
 from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
@@ -71,8 +71,8 @@ class BarcodeDecoder:
         # The pause is when the line ended, however late the tick is.
         if self._overlong or self._set.idle_end is not None:
             return self._line(b"", deadline)
-        text = "a line without an end was dropped"
-        return self._answered(DeviceEvent(DeviceKind.NOTICE, self._take(), text), deadline)
+        stub = Reject(self._take(), "a line without an end was dropped", lost=self._ack is None)
+        return self._answered(stub, deadline)
 
     def next_deadline(self) -> int | None:
         if not self._buffer and not self._overlong:

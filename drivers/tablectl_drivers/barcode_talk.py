@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablectl.clock import SECOND
-from tablectl.scanner import DeviceEvent, DeviceKind, Item, Reject
+from tablectl.scanner import Item, Reject
 from tablectl_drivers import options
 
 ACK, NAK = b"\x06", b"\x15"
@@ -48,7 +48,6 @@ class HostAck:
     def answer(self, item: Item | None, now: int) -> bytes:
         """What to send back for ``item``; None: the line was too long and is a reject already."""
         bad = item is None or isinstance(item, Reject)
-        bad = bad or (isinstance(item, DeviceEvent) and item.kind is DeviceKind.NOTICE)
         if not bad or self._naks == MOST_NAKS:
             self.reset()
             return ACK

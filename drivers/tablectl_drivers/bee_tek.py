@@ -134,11 +134,11 @@ class BeeTekDecoder:
         self._buffer.clear()
         may_trail, self._after_frame = self._after_frame, False
         if raw.startswith((b"[", b"<")):
-            yield Reject(raw, why_not_frame)
+            yield Reject(raw, why_not_frame, lost=True)
         elif raw and not (may_trail and len(raw.rstrip(_BLANK)) <= TRAIL_CAP):
             yield Reject(raw, "bytes outside a frame")
 
-    # --- what a frame means ----------------------------------------------------------------------
+    # --- what a frame means: there is no check sum, so one that means nothing may be a damaged card -----
 
     def _meaning(self, mode: bytes | None, body: bytes, raw: bytes, now: int) -> Item:
         if warning := _WARNING.fullmatch(body):
@@ -146,12 +146,13 @@ class BeeTekDecoder:
         if mode in _ALARM_MODES and (alarm := _ALARM.fullmatch(body)):
             return self._alarm(alarm[1].decode("ascii"), raw, now)
         if mode not in _MODE_NAMES:
-            return Reject(raw, "frame without a mode" if mode is None else "frame with an unknown mode")
+            reason = "frame without a mode" if mode is None else "frame with an unknown mode"
+            return Reject(raw, reason, lost=True)
         if body in _MODE_NAMES:
             return self._unread(raw, now)
         if card := _CARDS.get(body):
             return Scan(card, Label.NONE, raw)
-        return Reject(raw, "neither a card nor an alarm")
+        return Reject(raw, "neither a card nor an alarm", lost=True)
 
     def _just_unread(self, now: int) -> bool:
         return self._unread_at is not None and now - self._unread_at <= SAME_CARD_NS

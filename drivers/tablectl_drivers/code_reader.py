@@ -104,7 +104,7 @@ class CodeReader:
             return Reject(raw, code)
         card = self._set.cards[code]
         if card is None:
-            return Reject(raw, "code of no card" if code else "empty code", framed=bool(code))
+            return Reject(raw, "code of no card" if code else "empty code", framed=bool(code), code=code)
         last, self._last = self._last, (code, now)
         if last and last[0] == code and (again or now - last[1] < self._set.bounce):
             return DeviceEvent(DeviceKind.BOUNCE, raw, again or AGAIN, card=card)

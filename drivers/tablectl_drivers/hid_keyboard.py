@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tablectl.cards import Card
-from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Link, Reject, Traits
+from tablectl.scanner import Decoded, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import options
 from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
 
@@ -93,10 +93,9 @@ class HidKeyboardDecoder:
         if self._fault or (self._text and self._set.idle_end is not None):
             items.extend(self._line(deadline))
         elif self._raw:
-            text = "a scan without an Enter was dropped"
-            items.append(DeviceEvent(DeviceKind.NOTICE, bytes(self._raw), text))
+            items.append(Reject(bytes(self._raw), "a scan without an Enter was dropped", lost=True))
         if self._report:
-            items.append(Reject(bytes(self._report), "half a keyboard report"))
+            items.append(Reject(bytes(self._report), "half a keyboard report", lost=True))
             self._report.clear()
         self._end_scan()
         return Decoded(tuple(items))
@@ -142,7 +141,7 @@ class HidKeyboardDecoder:
         text, raw, fault = self._text, bytes(self._raw), self._fault
         self._end_scan()
         if fault and raw:
-            yield Reject(raw, fault)
+            yield Reject(raw, fault, lost=fault in _FAULTS.values())
         elif text:
             yield self._reader.read(text.encode("ascii"), raw, now)
 

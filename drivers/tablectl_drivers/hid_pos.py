@@ -33,6 +33,8 @@ _ID = 2
 _ANSWERS = (b"]X0", b"]Z6")
 """AIM identifiers of what is no bar code: the scanner answers a command."""
 
+_TORN = "reports of two scans: one between them is lost"
+
 _HONEYWELL = (0x0C2E, 0x23D0)
 _READY = b"\xfe\x01"
 """The feature report that Honeywell's scanners expect after they are opened."""
@@ -132,12 +134,11 @@ class HidPosDecoder:
         self._end_scan()
         self._report.clear()
         if raw and fault:
-            items.append(Reject(raw, fault))
+            items.append(Reject(raw, fault, lost=fault == _TORN))
         elif raw:
-            text = "a scan whose last report did not come was dropped"
-            items.append(DeviceEvent(DeviceKind.NOTICE, raw, text))
+            items.append(Reject(raw, "a scan whose last report did not come was dropped", lost=True))
         if half:
-            items.append(Reject(half, "half a report"))
+            items.append(Reject(half, "half a report", lost=True))
         return Decoded(tuple(items))
 
     def next_deadline(self) -> int | None:
@@ -158,7 +159,7 @@ class HidPosDecoder:
         self._end_scan()
         line = data.removesuffix(b"\r")
         if fault:
-            yield Reject(raw, fault)
+            yield Reject(raw, fault, lost=fault == _TORN)
         elif has_aim and aim in _ANSWERS:
             yield DeviceEvent(DeviceKind.NOTICE, raw, f"the scanner answers: {_printable(data)}")
         elif not line:
@@ -180,7 +181,7 @@ class HidPosDecoder:
             return 'no AIM identifier at byte 2 or 3; a scanner that sends none needs variant = "newland"'
         aim = _aim(report, layout)
         if self._layout is not None and aim != self._aim:
-            return "reports of two scans: one between them is lost"
+            return _TORN
         self._layout, self._aim = layout, aim
         self._data += report[layout.data : layout.data + size]
         return ""

@@ -12,6 +12,7 @@ from typing import Any
 from tablectl.scanner import Link, LinkFault
 from tablectl_drivers.links_serial import SerialDefaults, SerialLink
 from tablectl_drivers.links_tcp import TcpLink, parse_address
+from tablectl_drivers.options import HID_NODES, plain_name
 
 __all__ = ["ADAPTERS", "LINK_KEYS", "SerialDefaults", "check_device", "check_link", "open_link"]
 
@@ -49,14 +50,15 @@ def check_link(settings: Mapping[str, Any]) -> None:
 
 def check_device(device: str) -> None:
     """Raise :class:`ValueError` if ``device`` is neither an absolute path nor ``tcp://host:port``."""
-    if device.startswith("usb:"):
+    plain_name("device", device)
+    if device.startswith(("usb:", *HID_NODES)):
         raise ValueError(
             f"device: {device!r} names a HID scanner, which the drivers hid-pos and hid-keyboard read; this"
             " driver reads a serial port, /dev/serial/by-id/usb-…, or tcp://host:port"
         )
     if device.startswith("tcp://"):
         parse_address(device)
-    elif not device.startswith("/") or "\0" in device:
+    elif not device.startswith("/") or device.endswith("/"):
         raise ValueError(
             f"device: {device!r} is neither a path such as /dev/serial/by-id/usb-… nor tcp://host:port"
         )

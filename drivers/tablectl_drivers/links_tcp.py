@@ -8,9 +8,10 @@ to one connection refuses the second.
 from __future__ import annotations
 
 import errno
+import re
 import socket
 from contextlib import suppress
-from urllib.parse import urlsplit
+from ipaddress import ip_address
 
 from tablectl.scanner import LinkFault, LinkRefused
 
@@ -19,18 +20,27 @@ WRITE_SECONDS = 1.0
 KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT = 30, 10, 3
 
 _READ_AT_MOST = 4096
+_ADDRESS = re.compile(r"tcp://(\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[A-Za-z0-9][\w.-]*):([0-9]{1,5})/?", re.ASCII)
 
 
 def parse_address(device: str) -> tuple[str, int]:
     """Host and port of ``tcp://host:port``; :class:`ValueError` if it is anything else."""
-    try:
-        parts = urlsplit(device)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if not host or not port or device.rstrip("/").count("/") != 2 or "@" in device:
+    found = _ADDRESS.fullmatch(device)
+    host, port = (found[1].strip("[]"), int(found[2])) if found else ("", 0)
+    if not 1 <= port <= 65535 or not _is_host(host):
         raise ValueError(f"device: {device!r} is not tcp://host:port, for example tcp://192.168.127.254:4001")
     return host, port
+
+
+def _is_host(text: str) -> bool:
+    """A name, or a whole address: the system would take 192.168.1 for 192.168.0.1."""
+    if ":" not in text and text.strip("0123456789."):
+        return True
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 class TcpLink:

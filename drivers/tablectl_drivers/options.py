@@ -13,7 +13,7 @@ def refuse_unknown(settings: Mapping[str, Any], *known: Iterable[str]) -> None:
     names = sorted({name for group in known for name in group})
     for key in settings:
         if key not in names:
-            raise ValueError(f"{key}: this driver has no such setting; it has {', '.join(names)}")
+            raise ValueError(f"{key}: this driver has no such setting; it has {', '.join(names) or 'none'}")
 
 
 def choice(settings: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
@@ -48,8 +48,38 @@ def ascii_text(settings: Mapping[str, Any], key: str, most: int) -> bytes:
     return value.encode("ascii")
 
 
+HID_NODES = ("/dev/hidraw", "/dev/input/", "/dev/bus/usb/", "/dev/usb/hiddev")
+"""Beginnings of names that no serial port has."""
+
+
+def plain_name(key: str, name: str) -> None:
+    """Raise :class:`ValueError` if ``name`` has what nobody sees: blanks around it, control characters."""
+    if not name.isprintable():
+        raise ValueError(f"{key}: {name!r} has a character in it that cannot be seen; type it anew")
+    if name != name.strip():
+        raise ValueError(f"{key}: {name!r} begins or ends with a blank; remove it")
+
+
+def path(key: str, value: object, way_out: str) -> str:
+    """``value`` if it is an absolute path. Raises :class:`ValueError`, saying ``way_out`` if it is none."""
+    if not isinstance(value, str) or not value.startswith("/"):
+        raise ValueError(f"{key}: {value!r} {way_out}")
+    plain_name(key, value)
+    return value
+
+
 def hid_device(device: str) -> None:
-    """Raise :class:`ValueError` if ``device`` is neither a USB device's name nor an absolute path."""
+    """Raise :class:`ValueError` if ``device`` is neither a USB device's name nor can be a pseudo-terminal.
+
+    A node such as ``/dev/hidraw0`` is what the system's own driver makes of the scanner, and that is taken
+    from it.
+    """
+    plain_name("device", device)
+    if device.startswith("/dev/") and not device.startswith("/dev/pts/"):
+        raise ValueError(
+            f"device: {device!r} is no HID scanner's name; write usb:VVVV:PPPP:SERIAL or"
+            " usb:VVVV:PPPP@BUS-PORT (`tablectl devices` shows the lines to paste)"
+        )
     if not device.startswith("/"):
         from tablectl_drivers.usb_names import parse_name  # pyusb loads slowly
 

@@ -111,7 +111,8 @@ class RfidDecoder:
         deadline = self.next_deadline()
         if deadline is None or now < deadline:
             return Decoded(())
-        return Decoded(tuple(self._end_run()))
+        # No repeat came behind it, so the tag was gone by then.
+        return Decoded(tuple(self._end_run(lost=self._buffer[0] == _BEGIN)))
 
     def next_deadline(self) -> int | None:
         return self._last_byte + STUB_NS if self._buffer else None
@@ -131,11 +132,12 @@ class RfidDecoder:
             buffer.clear()
             yield from self._frame(frame, now)
 
-    def _end_run(self) -> Iterator[Reject]:
+    def _end_run(self, *, lost: bool = False) -> Iterator[Reject]:
         raw = bytes(self._buffer)
         self._buffer.clear()
         if raw:
-            yield Reject(raw, "frame cut short" if raw[0] == _BEGIN else "bytes outside a frame")
+            reason = "frame cut short" if raw[0] == _BEGIN else "bytes outside a frame"
+            yield Reject(raw, reason, lost=lost)
 
     def _frame(self, frame: bytes, now: int) -> Iterator[Item]:
         body = _BODY.fullmatch(frame)
@@ -148,7 +150,7 @@ class RfidDecoder:
         if check_sum(uid) != body[2].upper():
             yield Reject(frame, "check sum does not fit")
         elif (card := self._set.cards[uid]) is None:
-            yield Reject(frame, "tag of no card", framed=True)
+            yield Reject(frame, "tag of no card", framed=True, code=uid)
         elif item := self._card(uid, card, frame, now):
             yield item
 

@@ -92,7 +92,7 @@ class ZebraSsiDecoder:
         if len(self._framer) and now >= (over := self._last_byte + GAP_NS):
             told = self._told(self._framer.end(), over)
         if self._raw and now >= self._part_at + PATIENCE_NS:
-            lost = Reject(bytes(self._raw), "a bar code without its last part")
+            lost = Reject(bytes(self._raw), "a bar code without its last part", lost=True)
             self._forget_parts()
             told = Decoded((*told.items, lost), told.replies)
         return told

@@ -216,10 +216,16 @@ def _compare_burn_count(turn: Turn, shoe_expects: int | None) -> None:
 
 
 def rejected(turn: Turn, given: Arrived) -> None:
-    """Bytes that mean nothing: written down with their reason, an error beep, nothing changes."""
+    """Bytes that mean nothing: written down with their reason, an error beep, nothing changes.
+
+    If part of a message is lost, only who saw the cards drawn can know whether it was one.
+    """
     assert isinstance(given.item, Reject)
     turn.emit(ev.ScanPassed(why=f"rejected: {given.item.reason}", **turn.where))
     turn.signal("reject")
+    if given.item.lost and turn.state.shoe is not None:
+        way = "" if turn.state.held else words.CARD_MISSED if turn.on_table else words.HOLD
+        turn.say(words.LOST + way)
 
 
 def discarded(turn: Turn, given: Discarded) -> None:

@@ -9,6 +9,10 @@ NO_MORE_BETS = "No More Bets"
 LAST_HAND = "Last Hand before shuffle"
 OUT_OF_STEP = "The shoe is out of step: confirm the result by hand"
 GAP = "Perhaps: messages of the shoe are missing, and it is out of step. Compare card by card."
+LOST = (
+    "Part of a message of the scanner was lost: look whether a card was drawn that the screen does not show"
+)
+CARD_MISSED, HOLD = ". If so: hold --because card-missed", ". If so: hold"
 RESCAN = "The card could not be read: scan it again"
 
 _WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}

@@ -410,6 +410,16 @@ def test_codes_that_the_card_table_does_not_know_are_not_taken_for_a_wrong_line_
     assert "trying" not in err, "the line speed is right"
 
 
+def test_some_codes_that_the_card_table_does_not_know_are_no_ok(
+    alone: Typed, shoes: Callable[..., Shoe], tmp_path: Path
+) -> None:
+    device = shoes(say=lambda: b"1010\r\nXX-77\r\n2020\r\n").device
+    config = str(configured(tmp_path, device, "barcode", 'cards = "suit-rank"'))
+    code, out, _ = alone("scan", "--config", config, "--seconds", "0.5")
+    assert code == 1
+    assert "frames were no card of the table" in out and "Unknown codes: XX-77\n" in out
+
+
 def test_what_was_captured_is_there_after_a_crash(shoes: Callable[..., Shoe], tmp_path: Path) -> None:
     config, file = configured(tmp_path, shoes().device), tmp_path / "a.capture"
     command = [sys.executable, "-m", "tablectl.cli", "capture", str(file), "--config", str(config)]

@@ -47,6 +47,7 @@ class Subject:
     ``encoder()`` makes the device side anew: a function from a card to the bytes the device
     sends for it. ``noise_end`` is what must come between noise and a good message (nothing where
     a message shows its own begin); ``noise_unit``: noise comes in multiples of so many bytes.
+    ``sent_again``: what does not become whole comes again by itself, in copies or for want of an ACK.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Subject:
     label: Label = Label.NONE
     noise_end: bytes = b""
     noise_unit: int = 1
+    sent_again: bool = False
     memory: int = 256
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -91,12 +93,24 @@ def _hid_keyboard() -> Callable[[Card | None], bytes]:
 SUBJECTS = {
     subject.name: subject
     for subject in (
-        Subject("angel-eye", lambda: angel_eye.DRIVER.decoder({}), _angel_eye, label=Label.P1, memory=64),
+        Subject(
+            "angel-eye",
+            lambda: angel_eye.DRIVER.decoder({}),
+            _angel_eye,
+            label=Label.P1,
+            sent_again=True,
+            memory=64,
+        ),
         Subject("bee-tek", lambda: bee_tek.DRIVER.decoder({}), _bee_tek, memory=128),
         Subject("barcode", lambda: barcode.DRIVER.decoder(CARDS), _barcode, noise_end=b"\r", settings=CARDS),
         Subject("rfid", lambda: rfid.DRIVER.decoder(TAGGED), _rfid, memory=64, settings=TAGGED),
         Subject(
-            "zebra-ssi", lambda: zebra_ssi.DRIVER.decoder(CARDS), _zebra_ssi, memory=1600, settings=CARDS
+            "zebra-ssi",
+            lambda: zebra_ssi.DRIVER.decoder(CARDS),
+            _zebra_ssi,
+            sent_again=True,
+            memory=1600,
+            settings=CARDS,
         ),
         Subject(
             "hid-pos",

@@ -63,7 +63,7 @@ NO_CARD = {
 
 @pytest.mark.parametrize("code", NO_CARD.values(), ids=NO_CARD.keys())
 def test_no_code_is_rejected_with_its_bytes_and_never_a_default(code: bytes) -> None:
-    assert decode((0, code + b"\r")) == [Reject(code + b"\r", "code of no card", framed=True)]
+    assert decode((0, code + b"\r")) == [Reject(code + b"\r", "code of no card", framed=True, code=code)]
     assert names(decode((0, code + b"\r1010\r"))) == ["reject", "AS"]
 
 
@@ -85,17 +85,17 @@ def test_line_ends_that_come_late_or_twice_make_no_empty_scans() -> None:
     assert decode((0, b"\r\n" * 1000)) == []
 
 
-def test_a_short_pause_is_within_a_line_and_a_stub_is_dropped_with_a_notice() -> None:
+def test_a_short_pause_is_within_a_line_and_a_stub_is_a_reject() -> None:
     assert names(decode((0, b"10"), (300, b"10\r"))) == ["AS"]
     items = decode((0, b"10"), (5000, b"2020\r"))
-    assert names(items) == ["notice", "2H"]
-    assert items[0].raw == b"10"
+    assert names(items) == ["reject", "2H"]
+    assert items[0] == Reject(b"10", "a line without an end was dropped", lost=True)
 
 
 def test_the_stub_is_dropped_also_when_nobody_ticked() -> None:
     decoder = DRIVER.decoder(CARDS)
     assert decoder.feed(b"10", 0).items == ()
-    assert names(list(decoder.feed(b"2020\r", 5 * SECOND).items)) == ["notice", "2H"]
+    assert names(list(decoder.feed(b"2020\r", 5 * SECOND).items)) == ["reject", "2H"]
 
 
 def test_bounce_is_one_card_and_a_notice_but_a_second_card_is_a_second_card() -> None:
@@ -158,7 +158,7 @@ def test_an_aim_identifier_can_be_refused() -> None:
     (item,) = decode((0, b"]C01010\r"), aim="refuse")
     assert isinstance(item, Reject) and 'aim = "strip"' in item.reason
     # What only looks like one is a code of no card like any other.
-    assert decode((0, b"]x\r"), aim="refuse") == [Reject(b"]x\r", "code of no card", framed=True)]
+    assert decode((0, b"]x\r"), aim="refuse") == [Reject(b"]x\r", "code of no card", framed=True, code=b"]x")]
 
 
 # --- the scanner waits for an answer -----------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_a_lost_acknowledgement_is_told_apart_by_the_bounce_time_only() -> None:
 
 
 def test_half_a_line_and_a_line_too_long_are_asked_for_again() -> None:
-    assert talk((0, b"10"), (2100, b"1010\r")) == [("notice", NAK), ("AS", ACK)]
+    assert talk((0, b"10"), (2100, b"1010\r")) == [("reject", NAK), ("AS", ACK)]
     noise = b"9" * LINE_CAP
     assert talk((0, noise), (1, b"\r"), (2, b"1010\r")) == [("reject", b""), ("", NAK), ("AS", ACK)]
     assert talk((0, noise + b"9\r")) == [("reject reject", NAK)]
@@ -306,7 +306,7 @@ def test_a_pause_can_end_a_line() -> None:
 
 def test_stub_time_is_a_setting() -> None:
     assert names(decode((0, b"10"), (2500, b"10\r"), stub_drop=3)) == ["AS"]
-    assert names(decode((0, b"10"), (600, b"1010\r"), stub_drop=0.5)) == ["notice", "AS"]
+    assert names(decode((0, b"10"), (600, b"1010\r"), stub_drop=0.5)) == ["reject", "AS"]
 
 
 def test_the_tail_of_a_line_too_long_is_no_code() -> None:

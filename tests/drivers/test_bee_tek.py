@@ -253,7 +253,7 @@ def test_a_line_in_parts_is_one_card_and_a_stub_is_given_up() -> None:
     decoder = BeeTekDecoder()
     decoder.feed(b"[Game]<Ca", SECOND)
     assert decoder.next_deadline() == SECOND + STUB_NS
-    assert decoder.tick(SECOND + STUB_NS).items == (Reject(b"[Game]<Ca", "line cut short"),)
+    assert decoder.tick(SECOND + STUB_NS).items == (Reject(b"[Game]<Ca", "line cut short", lost=True),)
 
 
 def test_settings() -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tablectl.cards import DECK, Card
-from tablectl.scanner import Driver, Scan, Traits
+from tablectl.scanner import Driver, Reject, Scan, Traits
 from tests.drivers import contract
 from tests.drivers.contract import SUBJECTS, Subject
 
@@ -95,6 +95,22 @@ def test_noise_never_costs_the_good_message_after_it(name: str, data: st.DataObj
     # A copy of the very message is no noise: where messages have numbers, it is that message.
     assume(message[: len(message) // 3] not in noise)
     contract.check_noise_before(subject, noise, card)
+
+
+@each
+@given(card=cards, cut=st.integers(1, 200))
+@counted
+def test_a_message_cut_short_is_told_as_lost_and_never_a_card(name: str, card: Card, cut: int) -> None:
+    subject = SUBJECTS[name]
+    decoder, message = subject.decoder(), subject.encoder()(card)
+    part = message[: min(cut, len(message) - 1)]
+    items = contract.feed(decoder, part) + contract.drain(decoder)
+    if contract.scans(items):
+        assert contract.scans(items) == [card], "only what ends a line was missing"
+    else:
+        rejects = [item for item in items if isinstance(item, Reject)]
+        assert items == rejects and b"".join(item.raw for item in rejects) == part
+        assert subject.sent_again or any(item.lost for item in rejects)
 
 
 @each

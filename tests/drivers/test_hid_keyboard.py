@@ -67,7 +67,7 @@ def test_roll_over_discards_the_scan_up_to_its_enter() -> None:
     # The rest alone would be a code: it must not pass for one.
     items = decode((0, TYPE("9") + ROLL_OVER + RELEASE + TYPE("1010") + ENTER))
     assert names(items) == ["reject"]
-    assert items == [Reject(items[0].raw, "too many keys at once")]
+    assert items == [Reject(items[0].raw, "too many keys at once", lost=True)]
     assert names(decode((0, ROLL_OVER + RELEASE), (3000, TYPE("1010") + ENTER))) == ["reject", "AS"]
 
 
@@ -78,7 +78,7 @@ def test_roll_over_discards_the_scan_up_to_its_enter() -> None:
 )
 def test_no_code_is_rejected_with_its_reports(code: bytes) -> None:
     reports = Encoder(CARDS).code(code)
-    assert decode((0, reports)) == [Reject(reports[:-8], "code of no card", framed=True)]
+    assert decode((0, reports)) == [Reject(reports[:-8], "code of no card", framed=True, code=code)]
     assert names(decode((0, reports + Encoder(CARDS).code(b"1010")))) == ["reject", "AS"]
 
 
@@ -93,9 +93,9 @@ def test_glued_and_split_reports_give_the_same_two_cards() -> None:
         assert names(decode((0, two[:cut]), (1, two[cut:]))) == ["AS", "2H"]
 
 
-def test_a_short_pause_is_within_a_scan_and_a_stub_is_dropped_with_a_notice() -> None:
+def test_a_short_pause_is_within_a_scan_and_a_stub_is_a_reject() -> None:
     assert names(decode((0, TYPE("10")), (300, TYPE("10") + ENTER))) == ["AS"]
-    assert names(decode((0, TYPE("10")), (5000, TYPE("2020") + ENTER))) == ["notice", "2H"]
+    assert names(decode((0, TYPE("10")), (5000, TYPE("2020") + ENTER))) == ["reject", "2H"]
     assert names(decode((0, TYPE("1010")), (500, TYPE("2020") + ENTER), idle_end=0.2)) == ["AS", "2H"]
 
 
@@ -107,7 +107,7 @@ def test_bounce() -> None:
 
 def test_half_a_report_is_given_up_and_the_next_is_whole_again() -> None:
     items = decode((0, b"\x00\x00\x1e"), (2500, TYPE("1010") + ENTER))
-    assert items[0] == Reject(b"\x00\x00\x1e", "half a keyboard report")
+    assert items[0] == Reject(b"\x00\x00\x1e", "half a keyboard report", lost=True)
     assert names(items[1:]) == ["AS"]
 
 
@@ -147,7 +147,7 @@ def test_a_scan_too_long_is_rejected_and_its_tail_is_no_code() -> None:
 def test_keys_after_an_enter_in_the_same_report_are_kept() -> None:
     reports = TYPE("1010") + bytes((0, 0, 0x28, 0x1F, 0, 0, 0, 0)) + RELEASE
     assert names(decode((0, reports + TYPE("020") + ENTER))) == ["AS", "2H"]
-    assert names(decode((0, reports))) == ["AS", "notice"]
+    assert names(decode((0, reports))) == ["AS", "reject"]
 
 
 def test_a_reconnect_forgets_keys_that_were_down() -> None:

@@ -154,16 +154,16 @@ def test_prefix_and_suffix_stand_around_the_data_and_the_aim_identifier_apart() 
 )
 def test_no_code_is_rejected_with_its_report(code: bytes) -> None:
     told = report(code)
-    assert decode((0, told)) == [Reject(told, "code of no card", framed=True)]
+    assert decode((0, told)) == [Reject(told, "code of no card", framed=True, code=code)]
 
 
 # --- joining --------------------------------------------------------------------------------------
 
 
-def test_a_scan_whose_last_report_does_not_come_is_dropped_with_a_notice() -> None:
+def test_a_scan_whose_last_report_does_not_come_is_a_reject() -> None:
     first = Encoder(LONG_CARDS).code(LONG.encode())[:REPORT]
     items = decode((0, first), (300, report(b"1010")), **LONG_CARDS)
-    assert names(items) == ["notice", "AS"]
+    assert names(items) == ["reject", "AS"]
     assert items[0].raw == first
 
 
@@ -226,7 +226,7 @@ def test_a_malformed_report_is_a_reject_with_its_bytes(told: bytes, why: str) ->
 
 def test_half_a_report_is_given_up_and_the_next_is_whole_again() -> None:
     assert decode((0, report()[:10]), (300, report())) == [
-        Reject(report()[:10], "half a report"),
+        Reject(report()[:10], "half a report", lost=True),
         Scan(ACE, Label.NONE, report()),
     ]
 

@@ -214,7 +214,7 @@ def test_a_part_sent_again_is_not_joined_twice() -> None:
 def test_a_bar_code_without_its_last_part_is_given_up() -> None:
     part = sent("10", continued=True)
     items, replies = decode((0, part))
-    assert items == [Reject(part, "a bar code without its last part")]
+    assert items == [Reject(part, "a bar code without its last part", lost=True)]
     assert replies == ACK
     assert names(decode((0, part), (11_000, sent("2020")))) == ("reject 2H", ACK * 2)
 

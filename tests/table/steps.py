@@ -279,7 +279,7 @@ def do_edge(play: Watched, a: int, b: int) -> None:
             JournalFilled(at, full=True),
             JournalFilled(at, full=False),
             Trouble(at, "clock", "The clock was set."),
-            Arrived(Reject(b"?", "noise"), at),
+            Arrived(Reject(b"?", "noise", lost=b % 2 == 1), at),
             Discarded(items[b % 3], at),
             ScannerRestored("shoe-1", at, "here"),
             ScannerRestored(f"shoe-{b % 3}", at, "there"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablectl_drivers.beepers import patterns
-from tablectl_drivers.options import refuse_unknown
+from tablectl_drivers.options import path, refuse_unknown
 
 USUAL = {"pip": 1, "close": 3, "accept": 1, "reject": 2, "hold": 4}
 """The number of rings tells the pattern."""
@@ -49,7 +49,5 @@ class BellBeeper:
 def make(settings: Mapping[str, Any]) -> BellBeeper:
     """A bell on ``terminal`` (default ``/dev/tty``). Raises :class:`ValueError` naming a bad setting."""
     refuse_unknown(settings, ("terminal", "patterns"))
-    terminal = settings.get("terminal", "/dev/tty")
-    if not isinstance(terminal, str) or not terminal.startswith("/"):
-        raise ValueError(f"terminal: {terminal!r} is not the path of a terminal")
+    terminal = path("terminal", settings.get("terminal", "/dev/tty"), "is not the path of a terminal")
     return BellBeeper(terminal, patterns.read(settings, USUAL, patterns.rings, 0))

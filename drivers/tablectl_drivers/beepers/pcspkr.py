@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablectl_drivers.beepers import patterns
-from tablectl_drivers.options import refuse_unknown
+from tablectl_drivers.options import path, refuse_unknown
 
 DEVICE = "/dev/input/by-path/platform-pcspkr-event-spkr"
 
@@ -93,7 +93,5 @@ class PcSpeaker:
 def make(settings: Mapping[str, Any]) -> PcSpeaker:
     """A PC speaker; settings ``device`` and ``patterns``. :class:`ValueError` names a bad one."""
     refuse_unknown(settings, ("device", "patterns"))
-    device = settings.get("device", DEVICE)
-    if not isinstance(device, str) or not device.startswith("/"):
-        raise ValueError(f"device: {device!r} is not a path such as {DEVICE}")
+    device = path("device", settings.get("device", DEVICE), f"is not a path such as {DEVICE}")
     return PcSpeaker(device, patterns.read(settings, patterns.USUAL_TONES, patterns.tones, ()))

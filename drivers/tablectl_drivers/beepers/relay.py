@@ -19,7 +19,7 @@ import serial
 from tablectl.scanner import LinkFault
 from tablectl_drivers.beepers import patterns
 from tablectl_drivers.links_serial import refuse_ambiguous
-from tablectl_drivers.options import refuse_unknown
+from tablectl_drivers.options import HID_NODES, path, refuse_unknown
 
 USUAL: Mapping[str, tuple[int, ...]] = {
     "pip": (80,),
@@ -40,6 +40,12 @@ def frame(channel: int, on: bool) -> bytes:
     """The command that switches a channel (1 is the first): head, channel, on or off, sum."""
     head = bytes((0xA0, channel, int(on)))
     return head + bytes((sum(head) & 0xFF,))
+
+
+_NO_PORT = (
+    "is not the path of the relay's port; write /dev/serial/by-path/…, for such adapters have no serial"
+    " number"
+)
 
 
 class Relay:
@@ -137,12 +143,9 @@ def _why(fault: BaseException) -> str:
 def make(settings: Mapping[str, Any]) -> Relay:
     """A relay; settings ``device``, ``channel``, ``baud``, ``patterns``. Raises :class:`ValueError`."""
     refuse_unknown(settings, ("device", "channel", "baud", "patterns"))
-    device = settings.get("device")
-    if not isinstance(device, str) or not device.startswith("/"):
-        raise ValueError(
-            f"device: {device!r} is not the path of the relay's port; write /dev/serial/by-path/…, for such"
-            " adapters have no serial number"
-        )
+    device = path("device", settings.get("device"), _NO_PORT)
+    if device.startswith(HID_NODES):
+        raise ValueError(f"device: {device!r} {_NO_PORT}")
     channel = settings.get("channel", 1)
     if isinstance(channel, bool) or not isinstance(channel, int) or not 1 <= channel <= MOST_CHANNELS:
         raise ValueError(f"channel: {channel!r} is not a channel; write 1 to {MOST_CHANNELS}")

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from tablectl_drivers.beepers import patterns
-from tablectl_drivers.options import refuse_unknown
+from tablectl_drivers.options import plain_name, refuse_unknown
 
 RATE = 44_100
 """Samples in a second."""
@@ -109,5 +109,6 @@ def make(settings: Mapping[str, Any]) -> SoundBeeper:
     for key in ("device", "player"):
         if key in settings and (not isinstance(settings[key], str) or not settings[key]):
             raise ValueError(f"{key}: {settings[key]!r} is not a name")
+        plain_name(key, settings.get(key, ""))
     tones = patterns.read(settings, patterns.USUAL_TONES, patterns.tones, ())
     return SoundBeeper(settings.get("device"), settings.get("player", "aplay"), tones)
