@@ -145,9 +145,9 @@ class Play:
         return self.give(ScannerRestored(identity, self.now(), where))
 
     def command(self, kind: Kind, **args: str) -> Decision:
-        """A command of a pit boss who saw the state as it is."""
-        self.pass_time(0.1)
+        """A command of a pit boss who saw the state as it was when it was typed, a moment ago."""
         expect = Expect(version=self.state.version) if kind in ROUND_CHANGING else Expect()
+        self.pass_time(0.1)
         given = Command(
             kind,
             self.now(),
