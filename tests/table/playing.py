@@ -351,6 +351,8 @@ def placed(events: list[ev.Event]) -> int:
             case ev.RoundAmended(before=before, after=after) if event.shoe == shoe:
                 for side in ("player", "banker"):
                     count += max(0, len(after[side]["cards"]) - len(before[side]["cards"]))
+                count -= len(event.uses)
+                kept -= event.uses.count("kept")
             case ev.CardsReserved() | ev.RoundVoided(earlier=False) | ev.RoundVoided(uses_kept=True):
                 kept = 0
     return count
