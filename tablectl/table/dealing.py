@@ -19,7 +19,6 @@ from tablectl.table.turn import Turn
 
 _HAND = frozenset(Label(position.value) for position in Position)
 _ANOTHER = "The next card was drawn behind it."
-_LATE = "Perhaps: a card was told by hand, and this may be its own message, come late."
 
 
 def scan_of(given: Arrived) -> Scan:
@@ -90,7 +89,7 @@ def card_kept(turn: Turn, given: Arrived) -> None:
         late = _told_before(turn, scan)
         turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
         if late:
-            turn.hold("card-twice", _LATE)
+            turn.hold("card-twice", words.LATE)
     turn.signal("reject")
 
 
@@ -184,7 +183,7 @@ def card_unread(turn: Turn, given: Arrived) -> None:
         keep(turn, scan, "card-unreadable", _ANOTHER)
         return
     if _told_before(turn, scan):
-        keep(turn, scan, "card-twice", _LATE)
+        keep(turn, scan, "card-twice", words.LATE)
         return
     due = turn.state.round.due if turn.state.round else None
     other = due is not None and scan.label in _HAND and scan.label.value != due.value
@@ -218,7 +217,7 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
     elif _told_before(turn, scan):
-        keep(turn, scan, "card-twice", _LATE)
+        keep(turn, scan, "card-twice", words.LATE)
     elif r.gap and not in_step:
         keep(turn, scan, "card-missed", words.GAP)
     elif in_step and scan.label.value != due.value:

@@ -106,18 +106,21 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
         round=r,
         shoe=state.the_shoe.recount((*before.dealt, *old), (*r.dealt, *kept)),
         loose=loose,
-        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old))),
+        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old), kept)),
         standby=False,
         step_lost=True,
         unread=0 if event.how == "rescan" else state.unread,
     )
 
 
-def _told(event: ev.HandCorrected, after: Round, before: tuple[Card | None, ...]) -> list[ToldByHand]:
-    """The cards that no message had told."""
+def _told(
+    event: ev.HandCorrected, after: Round, before: tuple[Card | None, ...], kept: tuple[Card | None, ...]
+) -> list[ToldByHand]:
+    """The cards that no message had told: neither of the hand nor kept ``before``, and not ``kept`` now."""
     if event.how not in ("insert", "rescan"):
         return []
     known, told = Counter(before), []
+    known.subtract(kept)
     for position, card in after.cards.items():
         known[card] -= 1
         if known[card] < 0:

@@ -90,6 +90,33 @@ def test_under_a_hold_the_pit_boss_is_told_and_may_drop_it() -> None:
     assert play.out == 3 + 6, "six burned, three in hand"
 
 
+@pytest.mark.parametrize("how", ["enter", "insert"])
+def test_a_card_kept_before_it_is_told_is_asked_about(how: str) -> None:
+    play = Play(house(), Traits()).idle()
+    play.no_more_bets()
+    play.deal("2S KS")
+    play.do(Kind.HOLD, because="card-missed")
+    play.scan("4H")
+    if how == "enter":
+        assert "enter" not in offered(play.state), "what is kept comes first"
+        return
+    play.do(Kind.INSERT, position="P2", card="4H")
+    assert play.codes == ["card-missed", "card-twice"]
+    play.release("drop")
+    assert [str(card) for card in play.state.the_round.dealt] == ["2S", "KS", "4H"]
+
+
+def test_a_card_read_again_behind_an_unread_one_and_then_entered_is_asked_about() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2S", Label.P1)
+    play.scan(None, Label.B1)
+    play.scan("3S", Label.P2)
+    assert play.codes == ["card-unreadable"]
+    play.do(Kind.ENTER, position="B1", card="3S")
+    assert "card-twice" in play.codes and "drop" in offered(play.state)
+
+
 def test_cards_between_do_not_hide_it() -> None:
     play = told("enter")
     play.scan("2D")
