@@ -93,8 +93,7 @@ class Api:
                 web.get("/v1/delivery", self._delivery),
                 web.get("/v1/events", self._events),
                 *PastRoutes(self._published, self._back).routes(),
-                web.get("/healthz", self._healthz),
-                web.get("/metrics", Metrics(self._view).answer),
+                *self.read_only_routes(),
                 *self._more,
             ]
         )
@@ -105,6 +104,10 @@ class Api:
         self._bound = True
         # Only now: the umask of a service would leave it closed to the group.
         self._path.chmod(0o660)
+
+    def read_only_routes(self) -> list[web.RouteDef]:
+        """What may be shown to anybody who reaches it: no command, no event, no past."""
+        return [web.get("/healthz", self._healthz), web.get("/metrics", Metrics(self._view).answer)]
 
     async def stop(self) -> None:
         """Close the socket and remove its file, if it is ours."""

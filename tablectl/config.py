@@ -182,10 +182,31 @@ class JournalConfig(_Section):
     path: FilePath | None = None
 
 
+def _listen(text: str) -> str:
+    try:
+        parts = urlsplit(f"//{text}")
+        usable = bool(parts.hostname) and bool(parts.port) and parts.netloc == text and "@" not in text
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError('is no address and port such as "127.0.0.1:9480"')
+    return text
+
+
 class ApiConfig(_Section):
-    """``socket`` None: the usual place."""
+    """``socket`` None: the usual place. ``listen``: HOST:PORT of the read-only address, None: none."""
 
     socket: FilePath | None = None
+    listen: Annotated[Plain, AfterValidator(_listen)] | None = None
+
+    @property
+    def listens_at(self) -> tuple[str, int] | None:
+        """Host and port of the read-only address."""
+        if self.listen is None:
+            return None
+        parts = urlsplit(f"//{self.listen}")
+        assert parts.hostname is not None and parts.port is not None
+        return parts.hostname, parts.port
 
 
 class LogConfig(_Section):
