@@ -182,14 +182,20 @@ class JournalConfig(_Section):
     path: FilePath | None = None
 
 
-def _listen(text: str) -> str:
+def host_and_port(text: str) -> tuple[str, int]:
+    """``HOST:PORT`` taken apart. Raises :class:`ValueError` for anything else."""
     try:
         parts = urlsplit(f"//{text}")
-        usable = bool(parts.hostname) and bool(parts.port) and parts.netloc == text and "@" not in text
+        host, port = parts.hostname, parts.port
+        if host and port and parts.netloc == text and "@" not in text:
+            return host, port
     except ValueError:
-        usable = False
-    if not usable:
-        raise ValueError('is no address and port such as "127.0.0.1:9480"')
+        pass
+    raise ValueError('is no address and port such as "127.0.0.1:9480"')
+
+
+def _listen(text: str) -> str:
+    host_and_port(text)
     return text
 
 
@@ -198,15 +204,6 @@ class ApiConfig(_Section):
 
     socket: FilePath | None = None
     listen: Annotated[Plain, AfterValidator(_listen)] | None = None
-
-    @property
-    def listens_at(self) -> tuple[str, int] | None:
-        """Host and port of the read-only address."""
-        if self.listen is None:
-            return None
-        parts = urlsplit(f"//{self.listen}")
-        assert parts.hostname is not None and parts.port is not None
-        return parts.hostname, parts.port
 
 
 class LogConfig(_Section):

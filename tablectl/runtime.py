@@ -23,7 +23,7 @@ import structlog
 from tablectl import __version__
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
-from tablectl.config import Config, is_pseudo_terminal
+from tablectl.config import Config, host_and_port, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
 from tablectl.delivery.http import HttpDelivery
@@ -243,8 +243,8 @@ class Runtime:
         )
         api = make_api(behind, lambda: self._open_reader(journal))
         self.service.add(setup=api.start, close=api.stop)
-        if self.config.api.listens_at is not None:
-            host, port = self.config.api.listens_at
+        if self.config.api.listen is not None:
+            host, port = host_and_port(self.config.api.listen)
             self.read_only = ReadOnly(host, port, api.read_only_routes, self.supervision.alarm)
             self.service.add(self.read_only.watch, setup=self.read_only.start, close=self.read_only.stop)
 
