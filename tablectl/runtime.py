@@ -242,11 +242,11 @@ class Runtime:
             clock=self._clock,
         )
         api = make_api(behind, lambda: self._open_reader(journal))
-        self.service.add(setup=api.start, close=api.stop)
+        self.service.add(api.watch, setup=api.start, close=api.stop)
         if self.config.api.listen is not None:
             host, port = host_and_port(self.config.api.listen)
-            self.read_only = ReadOnly(host, port, api.read_only_routes, self.supervision.alarm)
-            self.service.add(self.read_only.watch, setup=self.read_only.start, close=self.read_only.stop)
+            read_only = ReadOnly(host, port, api.read_only_routes(), self.supervision.alarm)
+            self.service.add(read_only.watch, setup=read_only.start, close=read_only.stop)
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
