@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: help setup demo test lint types unit soak fuzz bench lab docs schemas lock wheel clean
+.PHONY: help setup demo test lint types unit soak fuzz bench lab audit docs schemas lock wheel clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,10 @@ bench: $(STAMP) ## latency from the wire to the game server, beside its floors
 
 lab: $(STAMP) ## the installed daemon with USB devices in an emulated machine (docs/lab.md)
 	@$(BIN)/python -m tests.lab $(ARGS)
+
+audit: $(STAMP) ## every locked package asked about in the public advisory database
+	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv --clear $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check 'pip-audit>=2.9,<3'; }
+	@PYTHONPATH=. $(VENV)-audit/bin/python -m tests.data_tools.audit $(ARGS)
 
 docs: $(STAMP) ## the generated documents: the table's diagram
 	@$(BIN)/python -m tablectl.table.diagram > docs/table.md

@@ -22,6 +22,7 @@ from tablectl.api_commands import NO_DELIVERY, Commands, error, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
+from tablectl.connections import Connections
 from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
@@ -41,6 +42,9 @@ STALLED = 10.0
 """A client that takes no byte for so long (s) is cut off."""
 MOST_STREAMS = 64
 """How many clients may follow events at the same time."""
+MOST_CONNECTIONS = 256
+IDLE = 60.0
+"""A connection that asks for nothing for so long (s) is cut off."""
 
 
 @dataclass(slots=True)
@@ -79,13 +83,14 @@ class Api:
         self._back = back
         self._clock = clock
         self._more = more
+        self._connections = Connections(MOST_CONNECTIONS, IDLE)
         self._runner: web.AppRunner | None = None
         self._bound = False
         self._following: list[web.Request] = []
 
     async def start(self) -> None:
         """Bind and listen; a left-over socket is replaced. Raises :class:`TableLocked` if it is in use."""
-        app = web.Application(client_max_size=BODY)
+        app = web.Application(client_max_size=BODY, middlewares=[self._connections.serve])
         app.add_routes(
             [
                 web.get("/v1/state", self._state),
@@ -93,8 +98,7 @@ class Api:
                 web.get("/v1/delivery", self._delivery),
                 web.get("/v1/events", self._events),
                 *PastRoutes(self._published, self._back).routes(),
-                web.get("/healthz", self._healthz),
-                web.get("/metrics", Metrics(self._view).answer),
+                *self.read_only_routes(),
                 *self._more,
             ]
         )
@@ -105,6 +109,15 @@ class Api:
         self._bound = True
         # Only now: the umask of a service would leave it closed to the group.
         self._path.chmod(0o660)
+
+    def read_only_routes(self) -> list[web.RouteDef]:
+        """What may be shown to anybody who reaches it: no command, no event, no past."""
+        return [web.get("/healthz", self._healthz), web.get("/metrics", Metrics(self._view).answer)]
+
+    async def watch(self) -> None:
+        """For ever: who keeps a connection and asks for nothing is cut off."""
+        assert self._runner is not None
+        await self._connections.watch(self._runner)
 
     async def stop(self) -> None:
         """Close the socket and remove its file, if it is ours."""

@@ -182,10 +182,28 @@ class JournalConfig(_Section):
     path: FilePath | None = None
 
 
+def host_and_port(text: str) -> tuple[str, int]:
+    """``HOST:PORT`` taken apart. Raises :class:`ValueError` for anything else."""
+    try:
+        parts = urlsplit(f"//{text}")
+        host, port = parts.hostname, parts.port
+        if host and port and parts.netloc == text and "@" not in text:
+            return host, port
+    except ValueError:
+        pass
+    raise ValueError('is no address and port such as "127.0.0.1:9480"')
+
+
+def _listen(text: str) -> str:
+    host_and_port(text)
+    return text
+
+
 class ApiConfig(_Section):
-    """``socket`` None: the usual place."""
+    """``socket`` None: the usual place. ``listen``: HOST:PORT of the read-only address, None: none."""
 
     socket: FilePath | None = None
+    listen: Annotated[Plain, AfterValidator(_listen)] | None = None
 
 
 class LogConfig(_Section):

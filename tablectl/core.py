@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -94,6 +94,7 @@ class Core:
         *,
         clock: Callable[[], Instant] = now,
         trace: Callable[[Input | Record, int], None] | None = None,
+        flight: Callable[[int, object, Sequence[Event]], None] = lambda *_: None,
     ) -> None:
         self.around = around
         self.progress = clock().boot
@@ -104,6 +105,7 @@ class Core:
         self._on_crash = on_crash
         self._clock = clock
         self._trace = trace
+        self._flight = flight
         self._inbox: SimpleQueue[Posted | None] = SimpleQueue()
         self._answers = Answers()
         self._thread = threading.Thread(target=self._run, name="core", daemon=True)
@@ -204,6 +206,7 @@ class Core:
             answer = Answer(event.accepted, event.answer, state.where, state.version)
             self._answers.store(event, answer)
         self._state = evolve(state, event)
+        self._flight(moment.boot, "written down", (event,))
         self._commit((event,), moment, b"", Durable(self._state, (), reply, answer, moment.boot))
 
     def _step(self, given: Input, moment: Instant, reply: Callable[[Answer], None] | None = None) -> None:
@@ -218,6 +221,7 @@ class Core:
         self._state = decision.state
         if self._trace is not None:
             self._trace(given, self._clock().boot)
+        self._flight(moment.boot, given, decision.events)
         answer = None
         if isinstance(given, Command):
             answer = Answer(

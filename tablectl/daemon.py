@@ -88,6 +88,8 @@ def run(config: Config) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: wanted.set())
+    asked = threading.Event()
+    signal.signal(signal.SIGUSR1, lambda *_: asked.set())
     runtime = Runtime(config, on_crash=crashed, still_starting=lambda: notify(MORE_TIME))
     try:
         journal_folder(config.journal_path)
@@ -98,6 +100,7 @@ def run(config: Config) -> int:
         print(f"tablectl: {fault}", file=sys.stderr)  # noqa: T201 for the person at the terminal
         return CONFIG_ERROR if isinstance(fault, ConfigError | PluginError | JournalFault) else 1
     notify("READY=1\nSTATUS=table " + config.table.id + " is up")
+    well = True
     while not wanted.wait(1.0):
         runtime.watch()
         why = runtime.unhealthy()
@@ -105,6 +108,12 @@ def run(config: Config) -> int:
             notify("WATCHDOG=1")
         else:
             log.error("the watchdog is not fed", reason=why)
+            if well:
+                runtime.record_flight(why)
+        well = why is None
+        if asked.is_set():
+            asked.clear()
+            runtime.record_flight("asked for with SIGUSR1")
     notify("STOPPING=1")
     begun = time.monotonic()
     ended = runtime.stop()

@@ -24,6 +24,8 @@ RETRY_SECONDS = 0.25
 SLOW = 2 * SECOND
 """A commit longer than this is a slow disk: no betting is opened on it."""
 
+DiskState = Literal["ok", "slow", "failing"]
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -94,7 +96,7 @@ class JournalWriter:
         return self._error
 
     @property
-    def state(self) -> Literal["ok", "slow", "failing"]:
+    def state(self) -> DiskState:
         """``failing``: the last try failed, it goes on trying. ``slow``: over 2 s in one commit."""
         if self._error:
             return "failing"

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from tablectl import __version__
 from tablectl.health import Condition
+from tablectl.journal_writer import DiskState
 from tablectl.table import HOLDS, Phase
 
 Kind = Literal["info", "gauge", "counter"]
@@ -43,6 +44,8 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_scanner_rejects_total": ("counter", "Messages that could not be read, since then."),
     "tablectl_scanner_outages_total": ("counter", "How often the scanner went away, since then."),
     "tablectl_journal_queue": ("gauge", "Rows that wait for the disk."),
+    "tablectl_journal_state": ("gauge", "1 for how the journal's disk is, 0 for the other states."),
+    "tablectl_beeper_up": ("gauge", "1 while the beeper can be heard, as far as it tells."),
     "tablectl_pin_lockouts": ("gauge", "Names that wait after five or more wrong PINs in a row."),
 }
 """Every metric, by the name it is scraped by: kind and help."""
@@ -113,6 +116,9 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
     for name in ("bytes", "frames", "cards", "rejects", "outages"):
         yield f"tablectl_scanner_{name}_total", {}, scanner[name]
     yield "tablectl_journal_queue", {}, view["journal"]["depth"]
+    for state in get_args(DiskState):
+        yield "tablectl_journal_state", {"state": state}, state == view["journal"]["state"]
+    yield "tablectl_beeper_up", {}, not view["beeper"]["why"]
     yield "tablectl_pin_lockouts", {}, view["pins"]["locked_out"]
 
 
@@ -122,6 +128,7 @@ class Metrics:
     def __init__(self, view: Callable[[], dict[str, Any]]) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(StateCollector(view))
+        ProcessCollector(registry=self._registry)
 
     def text(self) -> bytes:
         """In Prometheus' text format."""

@@ -23,22 +23,25 @@ import structlog
 from tablectl import __version__
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
-from tablectl.config import Config, is_pseudo_terminal
+from tablectl.config import Config, host_and_port, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
+from tablectl.flight import FlightRecorder
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
+from tablectl.life_log import LifeLog
 from tablectl.local_interface import Behind, make_api
 from tablectl.lock import TableLock
 from tablectl.outside import Outside
 from tablectl.profiles import ConfigError
 from tablectl.raw_tap import RawTap
+from tablectl.read_only import ReadOnly
 from tablectl.reader import Reader
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner import Arrival
@@ -86,6 +89,8 @@ class Runtime:
         self._readers: list[JournalReader] = []
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
+        self.flight = FlightRecorder()
+        self._life = LifeLog(self.log)
 
     # --- starting ------------------------------------------------------------------------------------
 
@@ -125,6 +130,7 @@ class Runtime:
             self._crash("core"),
             clock=self._clock,
             trace=self._trace,
+            flight=self.flight.decided,
         )
         for one in past.answered:
             self.core.remember(one.event, one.where, one.version)
@@ -138,7 +144,7 @@ class Runtime:
             settings,
             self._deliver,
             clock=self._clock,
-            tap=self._tap.heard,
+            tap=self._heard,
             log=self.log,
             on_crash=self._crash("reader"),
             refused=self._refused,
@@ -236,7 +242,11 @@ class Runtime:
             clock=self._clock,
         )
         api = make_api(behind, lambda: self._open_reader(journal))
-        self.service.add(setup=api.start, close=api.stop)
+        self.service.add(api.watch, setup=api.start, close=api.stop)
+        if self.config.api.listen is not None:
+            host, port = host_and_port(self.config.api.listen)
+            read_only = ReadOnly(host, port, api.read_only_routes(), self.supervision.alarm)
+            self.service.add(read_only.watch, setup=read_only.start, close=read_only.stop)
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
@@ -244,6 +254,11 @@ class Runtime:
         await asyncio.Event().wait()  # a job that ends is taken for a fault
 
     # --- while it runs ---------------------------------------------------------------------------------
+
+    def _heard(self, data: bytes, at: Instant) -> None:
+        """On the reader's thread: before the bytes are decoded."""
+        self.flight.note(at.boot, "heard", data)
+        self._tap.heard(data, at)
 
     def _deliver(self, arrival: Arrival) -> None:
         """On the reader's thread: to the table first."""
@@ -261,6 +276,7 @@ class Runtime:
         fresh = []
         for batch in batches:
             for row in batch.rows:
+                self._life.stored(row)
                 if row.sequence is None or row.public is None:
                     continue
                 fresh.append(Outgoing(row.sequence, self._event_id(row.sequence), row.public))
@@ -270,6 +286,7 @@ class Runtime:
             self.delivery.wake(durable.state.sequence, self._clock().boot, fresh)
 
     def _set_link(self, link: Link) -> None:
+        self.flight.note(self._clock().boot, "link", "good" if link.good else link.reason)
         self._link.now_is(link)
         self.core.around = replace(self.core.around, link_why=self._link.why)
 
@@ -284,6 +301,16 @@ class Runtime:
     def watch(self) -> None:
         """To be called once a second: tells of troubles that no thread of theirs can tell."""
         self.supervision.watch()
+
+    def record_flight(self, why: str) -> None:
+        """Write the last messages beside the journal; where that fails the log says so."""
+        folder = self.config.journal_path.parent
+        try:
+            path = self.flight.write(folder, self.config.table.id, why, self._clock())
+        except OSError as error:
+            self.log.error("the flight recording cannot be written", reason=why, error=str(error))
+        else:
+            self.log.warning("flight recording written", reason=why, file=str(path))
 
     @property
     def delivery(self) -> HttpDelivery | None:
@@ -304,6 +331,7 @@ class Runtime:
         def crashed(error: BaseException) -> None:
             # The supervisor first: whatever ended the thread may end the log as well.
             self.crashed.set()
+            self.record_flight(f"the {name} thread ended: {error!r}")
             if self._on_crash is not None:
                 self._on_crash(name, error)
             self.log.error("a thread ended unexpectedly", thread=name, error=repr(error))

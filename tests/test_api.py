@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -35,7 +35,7 @@ CARDS = "2C 9D 3H KS "
 class Bench(Rig):
     """The table with its runtime in this process: quicker, and the same interface. No game server."""
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> Self:
         text = self.config.read_text()
         at = text.index("[server]")
         self.config.write_text(text[:at] + text[text.index("[journal]") :])

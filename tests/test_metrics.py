@@ -37,7 +37,8 @@ def view(**changes: Any) -> dict[str, Any]:
     return {
         "table": "T07", "epoch": "4f2a91", "test": False, "phase": "idle", "holds": [], "alerts": [],
         "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340, "link": {"good": True},
-        "scanner": SCANNER, "journal": {"depth": 1}, "pins": {"locked_out": 0}, **changes,
+        "scanner": SCANNER, "journal": {"depth": 1, "state": "ok"}, "beeper": {"why": ""},
+        "pins": {"locked_out": 0}, **changes,
     }  # fmt: skip
 
 
@@ -63,7 +64,10 @@ def alone(value: float) -> dict[tuple[tuple[str, str], ...], float]:
 
 def test_every_metric_of_the_table_and_no_other_is_told_and_documented() -> None:
     told = of(alerts=[{"alert": "beeper", "message": "x"}])
-    assert set(told) == set(METRICS)
+    assert {name for name in told if not name.startswith("process_")} == set(METRICS)
+    assert {name for name in told if name.startswith("process_")} == set(
+        re.findall(r"`(process_\w+)`", DOCUMENT)
+    )
     assert set(re.findall(r"^\| `(tablectl_\w+)[`{]", DOCUMENT, flags=re.MULTILINE)) == set(METRICS)
     page = Metrics(view).text().decode()
     for name, (kind, text) in METRICS.items():
@@ -100,6 +104,14 @@ def test_just_one_condition_of_the_scanner_is_the_present_one(condition: Conditi
     assert len(series) == len(Condition)
     assert [labels for labels, value in series.items() if value] == [(("health", condition.value),)]
     assert "tablectl_scanner_last_good_age_seconds" not in told, "nothing came yet"
+
+
+@pytest.mark.parametrize("state", ["ok", "slow", "failing"])
+def test_just_one_state_of_the_disk_is_the_present_one(state: str) -> None:
+    told = of(journal={"depth": 0, "state": state}, beeper={"why": "it is gone"})
+    series = told["tablectl_journal_state"]
+    assert [labels for labels, value in series.items() if value] == [(("state", state),)]
+    assert told["tablectl_beeper_up"] == alone(0)
 
 
 @pytest.mark.parametrize("phase", [phase.value for phase in Phase])
