@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_delivery import DeliveryRoutes
 from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
 from tablectl.clock import Instant
@@ -58,11 +59,17 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         behind.gate,
         published,
         lambda: behind.link.why is None,
-        lambda: behind.delivering.sender,
         back,
         clock,
     )
-    routes = (*SignalRoute(published, behind.signals).routes(), *_raw(behind, commands).routes())
+    delivery = DeliveryRoutes(
+        commands, lambda: behind.delivering.sender, open_journal(), clock, test=config.table.test
+    )
+    routes = (
+        *SignalRoute(published, behind.signals).routes(),
+        *delivery.routes(),
+        *_raw(behind, commands).routes(),
+    )
     return Api(
         config.socket_path,
         _facts(behind),

@@ -27,11 +27,13 @@ from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
+from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
 from tablectl.local_interface import Behind, make_api
@@ -110,6 +112,7 @@ class Runtime:
 
         self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
+        self._epoch = journal.epoch
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
         state = past.state
@@ -173,6 +176,7 @@ class Runtime:
         )
         self._add_api(journal, past)
         self._delivering.add_to(self.service)
+        self._tell_unsettled(state)
         for name, part in (
             ("signals", self.signals),
             ("writer", self.writer),
@@ -261,6 +265,8 @@ class Runtime:
         fresh = []
         for batch in batches:
             for row in batch.rows:
+                if row.where is not None and row.where.type in INSTEAD:
+                    self._instead(row, durable.state)
                 if row.sequence is None or row.public is None:
                     continue
                 fresh.append(Outgoing(row.sequence, self._event_id(row.sequence), row.public))
@@ -268,6 +274,23 @@ class Runtime:
                     self.outside.resulted(json.loads(row.public)["data"])
         if self.delivery is not None:
             self.delivery.wake(durable.state.sequence, self._clock().boot, fresh)
+
+    def _instead(self, row: Row, state: State) -> None:
+        """A pit boss's word on what goes out in place of something is durable."""
+        one = instead_of(decode_row(row)[0], self.config.table.id, self._epoch)
+        if one is not None and self.delivery is not None:
+            self.delivery.sends_instead(one)
+        self._tell_unsettled(state)
+
+    def _tell_unsettled(self, state: State) -> None:
+        """The pit is told of rounds whose bets nobody has settled, at a start again."""
+        if state.unsettled:
+            rounds = ", ".join(f"{shoe}/{number}" for shoe, number in state.unsettled)
+            self.supervision.alarm(
+                "round-unsettled",
+                f"The game server refused how it ended, and it was parked: round {rounds}. Its bets are "
+                "unsettled until it is voided or amended.",
+            )
 
     def _set_link(self, link: Link) -> None:
         self._link.now_is(link)

@@ -35,7 +35,7 @@ def data_schema(cls: type[Event]) -> dict[str, Any]:
 
 def _outward(schema: dict[str, Any], cls: type[Event] | None, private: set[str]) -> None:
     """Say what is really sent: what is None is left out, all else is there."""
-    properties: dict[str, Any] = schema.get("properties", {})
+    properties = {name.removesuffix("_"): part for name, part in schema.get("properties", {}).items()}
     if not properties:
         return
     schema["properties"] = {
@@ -64,7 +64,7 @@ def envelope_schema() -> dict[str, Any]:
     text = {"type": "string"}
     properties: dict[str, Any] = {
         "specversion": {"const": "1.0"},
-        "id": {**text, "pattern": "^[A-Za-z0-9_-]{1,16}-[0-9a-f]+-[0-9]{12,}(-p)?$"},
+        "id": {**text, "pattern": "^[A-Za-z0-9_-]{1,16}-[0-9a-f]+-[0-9]{12,}(-[ps])?$"},
         "source": {**text, "pattern": "^/tables/[A-Za-z0-9_-]{1,16}$"},
         "type": {"enum": [f"tablectl.{name}.v1" for name in PUBLIC_TYPES]},
         "subject": {**text, "pattern": "^(table|shoe/[0-9]+(/round/[0-9]+)?)$"},

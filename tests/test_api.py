@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tablectl.api import BODY
-from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_retry
+from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_order
 from tablectl.config import load_config
 from tablectl.events import CommandRecorded
 from tablectl.local import Client
@@ -172,7 +172,7 @@ def test_numbers_in_addresses_are_bounded(text: str, number: int | None) -> None
 )
 def test_form_of_a_delivery_retry_is_checked(body: bytes) -> None:
     with pytest.raises(BadRequest):
-        parse_retry(body)
+        parse_order(body)
 
 
 def test_bad_requests_are_refused_and_change_nothing(idle: Bench) -> None:

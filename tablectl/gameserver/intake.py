@@ -15,7 +15,7 @@ from typing import Any
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
 from tablectl.gameserver.results import Impossible, place, settle
-from tablectl.gameserver.store import Store, Taken
+from tablectl.gameserver.store import SKIPPED, Store, Taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,14 @@ class Intake:
             for message in messages:
                 digest = hashlib.sha256(message.body).digest()
                 if message.sequence < wanted:
-                    if self._store.digest(table, message.epoch, message.sequence) != digest:
-                        raise _Refused(422, f"event {message.sequence} is held here with other content")
+                    known = self._store.digest(table, message.epoch, message.sequence)
+                    if known != digest:
+                        what = "was skipped" if known is None else "is held here with other content"
+                        raise _Refused(422, f"event {message.sequence} {what}")
                     continue
+                if message.sequence > wanted:  # within a batch, behind what was skipped
+                    raise _Refused(422, f"event {message.sequence} cannot come before {wanted}")
+                goes_on = _goes_on(message)
                 self._effect(table, message)
                 self._store.add(
                     table,
@@ -118,7 +123,7 @@ class Intake:
                         message.epoch, message.sequence, message.id, message.type, digest, message.body, now
                     ),
                 )
-                wanted += 1
+                wanted = goes_on
             self._store.pin(table, first.epoch, wanted)
         return Reply(200, {"next": wanted})
 
@@ -128,9 +133,20 @@ class Intake:
         before = None
         if shoe is not None and number is not None:
             before = self._store.round(table, message.epoch, shoe, number)
+        unknown = before is None and self._store.skipped(table, message.epoch)
         try:
-            record = settle(message, before)
+            record = settle(message, before, may_be_unknown=unknown)
         except Impossible as impossible:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None
         if record is not None:
             self._store.put_round(table, message.epoch, record)
+
+
+def _goes_on(message: Message) -> int:
+    """The sequence behind an event; a skip leaps over what is kept no more."""
+    if message.type != SKIPPED:
+        return message.sequence + 1
+    first, last = message.data.get("from"), message.data.get("to")
+    if first != message.sequence or not isinstance(last, int) or isinstance(last, bool) or last < first:
+        raise _Refused(422, f"event {message.sequence}: a skip is from its own sequence to a later one")
+    return last + 1
