@@ -48,6 +48,8 @@ class Tls:
         self._stamps = _stamps(files)
         self.until: int | None = None
         self.server_until: int | None = None
+        self.worked = False
+        """Whether anything was ever answered over it."""
         try:
             self.context = ssl.create_default_context(cafile=files.ca)
         except (OSError, ValueError) as error:
@@ -88,7 +90,9 @@ class Tls:
                 continue
             date = datetime.fromtimestamp(until, UTC).date().isoformat()
             left = int((until - wall) // DAY)
-            when = "has ended" if left < 0 else "ends today" if left == 0 else f"ends in {left} days"
+            when = {-1: "has ended", 0: "ends today", 1: "ends in 1 day"}.get(
+                max(left, -1), f"ends in {left} days"
+            )
             yield f"{whose} certificate {when} ({date}): renew it, else the link is refused and betting stops"
 
 

@@ -68,6 +68,8 @@ class Transport:
                     async with session.post(
                         self.url, data=body, headers=headers, allow_redirects=False
                     ) as response:
+                        if self._tls is not None:
+                            self._tls.worked = True
                         return await self._read(response)
                 except aiohttp.ClientConnectorCertificateError as error:
                     return await self._certificate(session, error.certificate_error)
@@ -76,7 +78,7 @@ class Transport:
         except TlsUnusable as error:
             return Failed(str(error), at_fault=True)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return _broken(error)
+            return _broken(error, hint=self._tls is not None and not self._tls.worked)
 
     async def _ready(self) -> aiohttp.ClientSession:
         """The session; made anew when a certificate's file has changed. Raises :class:`TlsUnusable`."""
@@ -138,14 +140,16 @@ class Transport:
         return Answer(response.status, body, retry_after(response.headers.get("Retry-After"), wall), words)
 
 
-def _broken(error: Exception) -> Failed:
+def _broken(error: Exception, *, hint: bool) -> Failed:
+    """``hint``: it was encrypted, and never worked."""
     alert = alert_of(error)
     if alert is not None:
         return Failed(alert, at_fault=True)
     if isinstance(error, aiohttp.ClientConnectorError):
         why = error.os_error.strerror or type(error.os_error).__name__
         return Failed(f"the game server cannot be reached: {why}")
-    return Failed(f"the game server broke off: {type(error).__name__}")
+    maybe = "; it may want another certificate of this table" if hint else ""
+    return Failed(f"the game server broke off: {type(error).__name__}{maybe}")
 
 
 def _address(url: str, table: str) -> URL:
