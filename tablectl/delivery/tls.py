@@ -8,7 +8,7 @@ renewed one is taken up without a restart.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,10 +74,14 @@ class Tls:
         class Watching(ssl.SSLObject):
             def do_handshake(self) -> None:
                 super().do_handshake()
-                ends: Any = (self.getpeercert() or {}).get("notAfter")
-                tls.server_until = int(ssl.cert_time_to_seconds(ends)) if ends else None
+                tls.server_shows(self.getpeercert())
 
         return Watching
+
+    def server_shows(self, certificate: Mapping[str, Any] | None) -> None:
+        """The certificate of the server at the other end, as :meth:`ssl.SSLSocket.getpeercert` gives it."""
+        ends = (certificate or {}).get("notAfter")
+        self.server_until = int(ssl.cert_time_to_seconds(ends)) if ends else None
 
     def changed(self) -> bool:
         """Whether a file is another one than when this was made."""
@@ -161,11 +165,16 @@ _REFUSED = {
 _NOT_YET, _ENDED, _HOSTNAME, _ADDRESS = 9, 10, 62, 64
 
 
-def refused_words(error: Exception, host: str, clock_apart: int) -> str:
-    """Why the server's certificate is refused. ``clock_apart``: seconds our clock is behind the server's."""
+def refused_words(error: Exception, host: str, clock_apart: int | None) -> str:
+    """Why the server's certificate is refused.
+
+    ``clock_apart``: seconds our clock is behind the server's, 0 for none worth a word; None: not known.
+    """
     code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
     if code in (_NOT_YET, _ENDED):
         what = "it is not valid yet" if code == _NOT_YET else "it has ended"
+        if clock_apart is None:
+            return f"{CONNECT}: {what}: it must be renewed there, or the clock of this machine is wrong"
         if clock_apart:
             side = "behind" if clock_apart > 0 else "ahead of"
             return (

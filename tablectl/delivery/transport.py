@@ -103,12 +103,12 @@ class Transport:
 
     async def _certificate(self, session: aiohttp.ClientSession, error: Exception) -> Failed:
         """Why the server's certificate is refused; one out of its time may be our clock's fault."""
-        apart = 0
+        apart = None
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in (9, 10):
             apart = await self._clock_apart(session)
         return Failed(refused_words(error, self.url.host or "", apart), at_fault=True)
 
-    async def _clock_apart(self, session: aiohttp.ClientSession) -> int:
+    async def _clock_apart(self, session: aiohttp.ClientSession) -> int | None:
         """What the server's clock says, asked without trust and without a word of ours; only for the text."""
         blind = ssl.create_default_context()
         blind.check_hostname = False
@@ -118,9 +118,10 @@ class Transport:
                 asyncio.timeout(min(1.0, self._deadline / 2)),
                 session.head(self.url.origin(), ssl=blind, allow_redirects=False) as response,
             ):
-                return _apart(response.headers.get("Date"), self._clock().wall / SECOND)
+                date = response.headers.get("Date")
+                return _apart(date, self._clock().wall / SECOND) if date else None
         except (aiohttp.ClientError, OSError, ValueError):  # a time-out is one of OSError's
-            return 0
+            return None
 
     async def _read(self, response: aiohttp.ClientResponse) -> Answer | Failed:
         raw = bytearray()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import shutil
@@ -21,6 +22,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.tls import DAY, Tls, TlsFiles
 from tests.delivery.authority import Authority, Pair
 from tests.delivery.test_http import Sender
+from tests.gameserver.posting import SECRET
 
 Listen = Callable[..., Awaitable[str]]
 
@@ -282,3 +284,38 @@ def test_one_that_holds_long_is_not_told(house: Authority, ours: Pair) -> None:
     assert len(list(tls.ending(wall + 80 * DAY, 14))) == 1
     (text,) = tls.ending(wall + 91 * DAY, 14)
     assert "has ended" in text
+
+
+async def test_check_looks_at_the_certificates_too(
+    tmp_path: Path, listen: Listen, house: Authority, stranger: Authority
+) -> None:
+    """``tablectl check``, before the table is opened."""
+    from tablectl.cli.check import _server
+    from tablectl.config import make_config
+
+    ours = house.issue("DNS:T07", ends=9)
+    (tmp_path / "credentials").mkdir()
+    (tmp_path / "credentials" / "push-hmac").write_text(SECRET)
+    shutil.copy(ours.key, tmp_path / "credentials" / "client-key")
+
+    async def found(authority: Authority, pair: Pair) -> list[tuple[str, str]]:
+        url = await listen(house.server(pair, demands=house))
+        server = {"url": url, "ca": str(authority.certificate), "client_cert": str(ours.certificate)}
+        raw = {
+            "table": {"id": "T07"},
+            "scanner": {"driver": "bee-tek", "device": "/dev/null"},
+            "server": server,
+            "secrets": {"folder": "credentials"},
+        }
+        config = make_config(raw, tmp_path / "T07.toml")
+        return [(one.grade.upper(), one.text) for one in await asyncio.to_thread(lambda: [*_server(config)])]
+
+    for authority, pair, grade, words in (
+        (house, house.issue(ends=5), "WARN", "this table's own certificate ends in 8 days"),
+        (house, house.issue(ends=5), "WARN", "the game server's certificate ends in 4 days"),
+        (house, house.issue(), "OK", "answers a signed empty request"),
+        (stranger, house.issue(), "FAIL", "its authority is not known here"),
+        (house, house.issue(begins=-9, ends=-2), "FAIL", "it must be renewed there, or the clock of this"),
+    ):
+        told = await found(authority, pair)
+        assert any(g == grade and words in text for g, text in told), (words, told)
