@@ -109,7 +109,8 @@ def run_gameserver(
 def accept_epoch(db_path: Path, table: str, epoch: str) -> int:
     """A person accepts another history of a table, with the server running or not; the event wanted next.
 
-    Raises :class:`LookupError` when that history never came, :class:`FileNotFoundError` without a database.
+    Raises :class:`LookupError` when that history never came (it names those that did), and
+    :class:`FileNotFoundError` without a database.
     """
     if not db_path.exists():
         raise FileNotFoundError(f"{db_path}: no game server's database")
