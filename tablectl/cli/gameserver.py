@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
 import click
 
 from tablectl.cli import output
-from tablectl.cli.arguments import TABLE, Pattern, Text
+from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
 from tablectl.cli.output import Refused
 
 EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
@@ -83,6 +84,73 @@ def accept(table: str, epoch: str, db: str) -> int:
     return 0
 
 
+@click.command("conformance")
+@click.argument("url", type=Text(500))
+@click.option("--secret-file", type=Text(255), help="A file with the signing secret that the server knows.")
+@click.option("--table", type=TABLE, help="The test table; else a new one, CONF and random digits.")
+@click.option(
+    "--betting-url",
+    type=Text(500),
+    help='Where it tells its window: GET answers {"open": true} or false. Else those checks are left out.',
+)
+@click.option("--ca", type=Text(255), help="The private authority of the server's certificate, a PEM file.")
+@click.option("--only", "only", multiple=True, type=Text(40), help="Only this check; may be repeated.")
+@click.option("--real", is_flag=True, help="Do not mark the events as a test. Never where money is settled.")
+@json_option
+def conformance(
+    url: str,
+    secret_file: str | None,
+    table: str | None,
+    betting_url: str | None,
+    ca: str | None,
+    only: tuple[str, ...],
+    real: bool,
+    as_json: bool,
+) -> int:
+    """Try a game server: what it must answer to a controller, and to what is none. Exit code 1: it does not.
+
+    URL is the address of the configuration, with {table}. The server must take test tables; what it then
+    holds of the test table is the kit's.
+
+    Example:  tablectl conformance --secret-file push-hmac 'http://127.0.0.1:8480/v1/tables/{table}/events'
+    """
+    import secrets
+    import ssl
+    from urllib.parse import urlsplit
+
+    from tablectl.conformance import EVERY_CHECK, Kit, run
+
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise click.UsageError("URL is an address that begins with http:// or https://")
+    if unknown := set(only) - {check.name for check in EVERY_CHECK}:
+        raise click.UsageError(f"--only: there is no check {min(unknown)}")
+    try:
+        context = None if ca is None else ssl.create_default_context(cafile=ca)
+    except (OSError, ValueError):
+        raise Refused(f"{ca}: no PEM file with certificates") from None
+    named = table or f"CONF-{secrets.token_hex(3)}"
+    kit = Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
+    findings = []
+    for found in run(kit, lambda name: not only or name in only):
+        findings.append(found)
+        if not as_json:
+            output.say(output.escape(f"{found.grade:<5} {found.name}: {found.says}"))
+            if found.grade == "skip":
+                output.say(output.escape(f"      {found.got}"))
+            if found.grade == "FAIL":
+                for what in ("sent", "expected", "got"):
+                    output.say(output.escape(f"      {what}: {getattr(found, what)}"))
+    kit.hang_up()
+    good = all(found.grade != "FAIL" for found in findings)
+    if as_json:
+        checks = [dataclasses.asdict(found) | {"grade": found.grade.lower()} for found in findings]
+        output.say_json({"ok": good, "url": url, "table": named, "checks": checks})
+    if not good:
+        failed = sum(found.grade == "FAIL" for found in findings)
+        output.complain(f"{failed} of {len(findings)} checks failed")
+    return 0 if good else output.REFUSED
+
+
 def _secrets(file: str | None) -> tuple[str, ...]:
     from tablectl.delivery.signing import parse_secrets
 
@@ -101,4 +169,4 @@ def _secrets(file: str | None) -> tuple[str, ...]:
     return secrets
 
 
-COMMANDS: tuple[click.Command, ...] = (gameserver,)
+COMMANDS: tuple[click.Command, ...] = (gameserver, conformance)

@@ -11,6 +11,7 @@ from pathlib import Path
 from aiohttp import web
 
 from tablectl.gameserver.app import make_app
+from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 
@@ -31,10 +32,12 @@ class GameServer:
         host: str = "127.0.0.1",
         port: int = 0,
         accept_test: bool = False,
+        *,
+        silence: float = SILENCE,
     ) -> None:
         self.store = Store(db_path)
         try:
-            intake = Intake(self.store, secrets, accept_test=accept_test)
+            intake = Intake(self.store, secrets, accept_test=accept_test, silence=silence)
         except ValueError:
             self.store.close()
             raise
