@@ -27,14 +27,14 @@ _HEADERS = {
         "webhook-timestamp": {"type": "string", "description": "Unix seconds of this try."},
         "webhook-signature": {
             "type": "string",
-            "description": "One or more, blanks between: v1, and base64 of HMAC-SHA-256 of ID.TIMESTAMP.BODY.",
+            "description": "One or more, a blank between: v1, + base64 of HMAC-SHA-256 of ID.TIMESTAMP.BODY",
         },
     },
     "required": ["webhook-id", "webhook-timestamp", "webhook-signature"],
 }
 _REFUSALS = (
-    "Any other answer: 408, 425, 429, 5xx and none in time are tried again; 401, 403, 404, 405, 410, 413, 415 "
-    "put the link at fault; 400 and 422 refuse the event and halt the sequence."
+    "Any other answer: 408, 425, 429, 5xx and none in time are tried again; 401, 403, 404, 405, 410, 413 and "
+    "415 put the link at fault; 400 and 422 refuse the event and halt the sequence."
 )
 
 
