@@ -34,7 +34,7 @@ async def test_ten_minutes_against_a_window_of_five(rig: Rig) -> None:
     await rig.stop(server)
     sender = rig.sender(server.events_url, clock=clock)
     sender.play(5)
-    await sender.until(lambda: sender.outbox.failures >= 2)
+    await sender.until(lambda: sender.delivery.outbox and sender.outbox.failures >= 2)
     behind[0] = 0  # ten minutes later
     server = await rig.server(port)
     sender.delivery.retry()
@@ -63,7 +63,7 @@ async def test_what_came_in_an_hour_goes_out_in_order_one_request_at_a_time(rig:
     hostile = await rig.hostile(answering)
     sender = rig.sender("http://127.0.0.1:1/{table}")
     sender.play(200)
-    await sender.until(lambda: sender.outbox.failures)
+    await sender.until(lambda: sender.delivery.outbox and sender.outbox.failures)
     await rig.stop(sender)
     sender = rig.sender(hostile.url)
     await sender.all_taken()
