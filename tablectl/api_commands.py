@@ -13,11 +13,10 @@ from typing import Any
 from aiohttp import web
 
 from tablectl.answered import Answer
-from tablectl.api_forms import DELIVERY_RETRY, BadRequest, parse_command, parse_expect, parse_retry
+from tablectl.api_forms import BadRequest, parse_command, parse_expect
 from tablectl.api_reveal import REVEAL, parse_reveal
 from tablectl.clock import SECOND, Instant
 from tablectl.core import Core, Record
-from tablectl.delivery.http import HttpDelivery
 from tablectl.events import CommandRecorded
 from tablectl.gate import BUSY, Gate, NotLetIn
 from tablectl.journal import JournalFault
@@ -46,7 +45,6 @@ class Commands:
         gate: Gate,
         published: Published,
         link_good: Callable[[], bool],
-        delivery: Callable[[], HttpDelivery | None],
         back: LookingBack,
         clock: Callable[[], Instant],
         scanner_free: Callable[[], Awaitable[str | None]],
@@ -55,7 +53,6 @@ class Commands:
         self._gate = gate
         self._published = published
         self._link_good = link_good
-        self._delivery = delivery
         self._back = back
         self._clock = clock
         self._scanner_free = scanner_free
@@ -64,7 +61,6 @@ class Commands:
         """Where they are found."""
         return [
             web.post("/v1/commands", self._command),
-            web.post("/v1/delivery/retry", self._retry),
             web.post("/v1/reveal", self._reveal),
         ]
 
@@ -78,7 +74,7 @@ class Commands:
         uid = peer(request)[1]
         supervisor = given.get("pin") is not None or kind in SUPERVISED
         if supervisor:
-            refused = await self._refused(record_of(given, kind.value, uid, expect=expect), given.get("pin"))
+            refused = await self.let_in(record_of(given, kind.value, uid, expect=expect), given.get("pin"))
             if refused is not None:
                 return refused
         if kind is Kind.BETS_OPEN:
@@ -102,7 +98,7 @@ class Commands:
             expect,
             past,
         )
-        status, body = await self._carry_out(command.id, command)
+        status, body = await self.carry_out(command.id, command)
         return web.json_response(body, status=status)
 
     async def _past(self, kind: Kind, text: str) -> Past | None:
@@ -111,28 +107,6 @@ class Commands:
         if where is None or text == self._published.state.where:
             return None
         return await asyncio.to_thread(self._back.past, *where)
-
-    async def _retry(self, request: web.Request) -> web.Response:
-        """The pit boss says that the game server may take now what halted the delivery."""
-        try:
-            given = parse_retry(await request.read())
-        except BadRequest as bad:
-            return error(400, str(bad))
-        asked = record_of(given, DELIVERY_RETRY, peer(request)[1])
-        refused = await self._refused(asked, given.get("pin"))
-        if refused is not None:
-            return refused
-        delivery = self._delivery()
-        if delivery is None:
-            asked = record_of(given, DELIVERY_RETRY, asked.uid, f"{DELIVERY_RETRY} refused: {NO_DELIVERY}")
-        else:
-            asked = record_of(
-                given, DELIVERY_RETRY, asked.uid, "the game server is asked again", accepted=True
-            )
-        status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
-        if status == 200 and delivery is not None:
-            delivery.retry()
-        return web.json_response(body, status=status)
 
     async def _reveal(self, request: web.Request) -> web.Response:
         """A round with every face, for a pit boss; that it was asked for is in the journal before."""
@@ -143,7 +117,7 @@ class Commands:
         shoe, number = given["shoe"], given["round"]
         given["args"] = {"round": f"{shoe}/{number}"}
         asked = record_of(given, REVEAL, peer(request)[1])
-        refused = await self._refused(asked, given.get("pin"))
+        refused = await self.let_in(asked, given.get("pin"))
         if refused is not None:
             return refused
         try:
@@ -153,7 +127,7 @@ class Commands:
             else:
                 answer = f"every face of round {shoe}/{number} was shown"
             asked = replace(asked, accepted=view is not None, answer=answer)
-            status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
+            status, body = await self.carry_out(asked.id, Record(asked, self._clock()))
             if status != 200:
                 return web.json_response(body, status=status)
             # Read again: what was asked for under this id before may have gone on meanwhile.
@@ -165,7 +139,8 @@ class Commands:
         state = self._published.state
         return await asyncio.to_thread(self._back.round, state, shoe, number, reveal=True)
 
-    async def _refused(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
+    async def let_in(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
+        """None if the pit boss is let in; else the refusal."""
         try:
             await self._gate.let_in(asked, pin)
         except NotLetIn as refusal:
@@ -177,13 +152,13 @@ class Commands:
 
     async def written_down(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
         """Write down what was asked, of a pit boss after letting him in; the answer if refused, else None."""
-        refused = await self._refused(asked, pin) if asked.supervisor else None
+        refused = await self.let_in(asked, pin) if asked.supervisor else None
         if refused is not None:
             return refused
-        status, body = await self._carry_out(asked.id, Record(asked, self._clock()))
+        status, body = await self.carry_out(asked.id, Record(asked, self._clock()))
         return None if status == 200 else web.json_response(body, status=status)
 
-    async def _carry_out(self, id_: str, given: Command | Record) -> tuple[int, dict[str, Any]]:
+    async def carry_out(self, id_: str, given: Command | Record) -> tuple[int, dict[str, Any]]:
         """Hand it to the core and wait for the commit: HTTP status (200: accepted) and what is answered."""
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 

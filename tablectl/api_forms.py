@@ -13,9 +13,6 @@ from tablectl.table.reasons import problem
 TEXT = 512
 """The longest text of a field, in characters."""
 
-DELIVERY_RETRY = "delivery retry"
-"""The one command that is not the table's."""
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -60,11 +57,20 @@ def parse_command(body: bytes) -> tuple[dict[str, Any], Kind]:
     return given, Kind(given["command"])
 
 
-def parse_retry(body: bytes) -> dict[str, Any]:
-    """The checked fields of an order to deliver again. Raises :class:`BadRequest`."""
-    given = parse_body(body, frozenset({"id", "person", "pin", "reason"}))
+def parse_order(body: bytes, *, with_event: bool = False) -> dict[str, Any]:
+    """The checked fields of a pit boss's order that is not the table's; ``event`` where it names one.
+
+    Raises :class:`BadRequest`.
+    """
+    fields = {"id", "person", "pin", "reason"} | ({"event"} if with_event else set())
+    given = parse_body(body, frozenset(fields))
     if wrong := problem(given.get("reason") or ""):
         raise BadRequest(f"reason: {wrong}")
+    if with_event:
+        event = given.get("event")
+        if not isinstance(event, int) or isinstance(event, bool) or not 0 < event < 10**12:
+            raise BadRequest("event: the number of an event")
+        given["args"] = {"event": str(event)}
     return given
 
 

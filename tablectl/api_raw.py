@@ -16,7 +16,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from tablectl.api_commands import Commands, error, peer, record_of
-from tablectl.api_forms import BadRequest, parse_retry
+from tablectl.api_forms import BadRequest, parse_order
 from tablectl.clock import SECOND, Instant
 from tablectl.raw_tap import Entry, Source
 
@@ -55,7 +55,7 @@ class RawRoutes:
 
     async def _supervised(self, request: web.Request) -> web.StreamResponse:
         try:
-            given = parse_retry(await request.read())
+            given = parse_order(await request.read())
         except BadRequest as bad:
             return error(400, str(bad))
         shoe = self._shoe()

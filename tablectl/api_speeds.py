@@ -24,7 +24,7 @@ from typing import Any
 from aiohttp import web
 
 from tablectl.api_commands import Commands, error, peer, record_of
-from tablectl.api_forms import BadRequest, parse_body, parse_retry
+from tablectl.api_forms import BadRequest, parse_body, parse_order
 from tablectl.api_raw import bell, stream, write
 from tablectl.clock import Instant
 from tablectl.line_speeds import no_speed, others
@@ -204,7 +204,7 @@ def _parse(body: bytes) -> tuple[dict[str, Any], bool]:
     """The checked fields, and whether a pit boss asks. Raises :class:`BadRequest`."""
     given = parse_body(body, frozenset({"id", "person", "pin", "reason"}))
     if given.keys() & {"person", "pin", "reason"}:
-        return parse_retry(body), True
+        return parse_order(body), True
     return given, False
 
 

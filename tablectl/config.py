@@ -25,7 +25,8 @@ from pydantic import (
     model_validator,
 )
 
-from tablectl.credentials import read_credentials
+from tablectl.credentials import CLIENT_KEY, read_credentials
+from tablectl.delivery.tls import TlsFiles
 from tablectl.house import HouseRules
 from tablectl.pins import PitBosses
 from tablectl.profiles import ConfigError, explain, load_rules, read_toml
@@ -169,11 +170,24 @@ class BeeperConfig(_WithSettings):
 
 
 class ServerConfig(_Section):
-    """``url`` None: no game server. ``timeout``: seconds for one try, all in all."""
+    """``url`` None: no game server. ``timeout``: seconds for one try, all in all.
+
+    ``ca``: the only authorities believed, None: those of the system. ``client_cert``: what the table shows
+    (its key is the credential ``client-key``). ``certificate_days``: before a certificate ends it is told.
+    """
 
     kind: Literal["http"] = "http"
     url: Annotated[Plain, AfterValidator(_server_url)] | None = None
     timeout: float = Field(5.0, gt=0, le=60)
+    ca: FilePath | None = None
+    client_cert: FilePath | None = None
+    certificate_days: int = Field(14, ge=1, le=365)
+
+    @model_validator(mode="after")
+    def _encrypted(self) -> Self:
+        if (self.ca or self.client_cert) and not (self.url or "").startswith("https://"):
+            raise ValueError("ca and client_cert are for a url that begins with https://")
+        return self
 
 
 class JournalConfig(_Section):
@@ -266,6 +280,13 @@ class Config(_Section):
         return ((), PitBosses()) if self._credentials is None else read_credentials(self._credentials)
 
     @property
+    def tls(self) -> TlsFiles:
+        """The certificates of the game server's link."""
+        server = self.server
+        key = None if self._credentials is None else self._credentials / CLIENT_KEY
+        return TlsFiles(server.ca, server.client_cert, key if server.client_cert is not None else None)
+
+    @property
     def journal_path(self) -> Path:
         """The table's database."""
         return self.journal.path or Path("/var/lib/tablectl") / f"{self.table.id}.db"
@@ -339,13 +360,19 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
     return config
 
 
-_PATHS = {"journal": "path", "api": "socket", "secrets": "folder"}
+_PATHS = (
+    ("journal", "path"),
+    ("api", "socket"),
+    ("secrets", "folder"),
+    ("server", "ca"),
+    ("server", "client_cert"),
+)
 
 
 def _absolute(raw: Mapping[str, object], folder: Path) -> dict[str, object]:
     """``raw`` with its paths beginning at ``folder``."""
     made = dict(raw)
-    for section, key in _PATHS.items():
+    for section, key in _PATHS:
         values = made.get(section)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key]:
             made[section] = values | {key: str(folder / values[key])}

@@ -46,10 +46,14 @@ WAIT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A private event to write down that is no input of the table: a PIN attempt, a delivery retry."""
+    """A private event to write down that is no input of the table: a PIN attempt, a delivery retry.
+
+    ``with_it``: what is written in the same commit before it, and not if it was answered already.
+    """
 
     event: Event
     at: Instant
+    with_it: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +193,20 @@ class Core:
         elif isinstance(known, CommandRecorded):
             self._record(known, moment, posted.reply)
         elif isinstance(given, Record):
-            self._record(given.event, moment, posted.reply)
+            self._record(given.event, moment, posted.reply, given.with_it)
         else:
             self._step(given, moment, posted.reply)
 
-    def _record(self, event: Event, moment: Instant, reply: Callable[[Answer], None] | None) -> None:
+    def _record(
+        self,
+        event: Event,
+        moment: Instant,
+        reply: Callable[[Answer], None] | None,
+        with_it: tuple[Event, ...] = (),
+    ) -> None:
         """Write down what is no input of the table; a command among them is answered and remembered."""
+        for one in with_it:
+            self._state = evolve(self._state, one)
         answer, state = None, self._state
         if isinstance(event, CommandRecorded):
             shoe, round_ = state.shoe, state.round
@@ -206,8 +218,9 @@ class Core:
             answer = Answer(event.accepted, event.answer, state.where, state.version)
             self._answers.store(event, answer)
         self._state = evolve(state, event)
-        self._flight(moment.boot, "written down", (event,))
-        self._commit((event,), moment, b"", Durable(self._state, (), reply, answer, moment.boot))
+        self._flight(moment.boot, "written down", (*with_it, event))
+        durable = Durable(self._state, (), reply, answer, moment.boot)
+        self._commit((*with_it, event), moment, b"", durable)
 
     def _step(self, given: Input, moment: Instant, reply: Callable[[Answer], None] | None = None) -> None:
         decision = decide(self._state, given, moment, self._surroundings())

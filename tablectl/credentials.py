@@ -1,8 +1,9 @@
-"""The two secrets of a table, as files of a folder: systemd's credentials, or one for tests and demos.
+"""The secrets of a table, as files of a folder: systemd's credentials, or one for tests and demos.
 
 ``push-hmac`` holds the signing secret of the game server's link (two while it is changed), ``pit-bosses``
-the lines of ``tablectl pin``. A file that is missing, empty or says ``unset`` is no secret: the table runs
-without what needs it, and says so.
+the lines of ``tablectl pin``, ``client-key`` the key of ``[server] client_cert`` where there is one (only
+its path is handed on: :mod:`tablectl.delivery.tls`). A file that is missing, empty or says ``unset`` is no
+secret: the table runs without what needs it, and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from tablectl.delivery.signing import parse_secrets
 from tablectl.pins import UNSET, PitBosses
 from tablectl.profiles import ConfigError
+
+CLIENT_KEY = "client-key"
 
 
 class _Credentials(BaseSettings):

@@ -67,4 +67,11 @@ class Delivering:
             on_acked=self._on_acked,
             on_alarm=self._on_alarm,
             deadline=config.server.timeout,
+            tls=config.tls,
+            warn_days=config.server.certificate_days,
         )
+
+    def rekey(self, secrets: tuple[str, ...]) -> None:
+        """The signing secrets have changed: sign with these from the next try on. On the service loop."""
+        if self.sender is not None:
+            self.sender.rekey(secrets)

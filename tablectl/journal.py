@@ -84,6 +84,15 @@ class JournalReader(RoundQueries):
         ((row,),) = self._all("SELECT max(row) FROM rows WHERE type = ?", event_type)
         return None if row is None else int(str(row))
 
+    def rows_of_type(self, event_type: str) -> list[Row]:
+        """Every row of this type, in order; for types of which there are few."""
+        return self._rows("type = ? ORDER BY row", event_type)
+
+    def first_sequence(self) -> int:
+        """The oldest public event that is kept; 1 when there is none yet."""
+        ((sequence,),) = self._all("SELECT min(sequence) FROM rows")
+        return int(str(sequence or 1))
+
     def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
         """Public events from ``first_sequence`` on, as they are to be sent."""
         found = self._all(

@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_delivery import DeliveryRoutes
 from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
 from tablectl.api_speeds import LineTrials, SpeedRoutes, in_use
@@ -60,13 +61,16 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         behind.gate,
         published,
         lambda: behind.link.why is None,
-        lambda: behind.delivering.sender,
         back,
         clock,
         trials.end,
     )
+    delivery = DeliveryRoutes(
+        commands, lambda: behind.delivering.sender, open_journal(), clock, test=config.table.test
+    )
     routes = (
         *SignalRoute(published, behind.signals).routes(),
+        *delivery.routes(),
         *_raw(behind, commands).routes(),
         *SpeedRoutes(
             trials,

@@ -87,7 +87,8 @@ class LookingBack:
         started = self._started(shoe)
         over = shoe_over(state, shoe)
         first = None if started is None else _entry(started)
-        return explain(first, [_entry(row) for row in rows], self._decode, over=over)
+        told = explain(first, [_entry(row) for row in rows], self._decode, over=over)
+        return told | {"unsettled": (shoe, round_) in state.unsettled}
 
     def shoe(self, state: State, shoe: int) -> dict[str, Any] | None:
         """The report on a shoe; None: there is none."""
@@ -115,7 +116,7 @@ class LookingBack:
             commands=self._reader.commands_of(rows),
         )
         # Rows may carry the number of a round still to come; the view goes by what was asked.
-        return view | {"shoe": shoe, "round": round_}
+        return view | {"shoe": shoe, "round": round_, "unsettled": (shoe, round_) in state.unsettled}
 
     def _integrity(self, shoe: int) -> bool:
         started = self._started(shoe)

@@ -183,6 +183,8 @@ class _View:
                 text = "a card was scanned again" + (f": {event.card}" if faces else "")
             case ev.ScanUnread():
                 text = "a card could not be read"
+            case ev.DeliveryParked():
+                text = f"the game server refused {event.parked_type} (event {event.event}); it was parked"
             case ev.DeviceSwapped():
                 text = "another shoe is in use from here on"
             case _:

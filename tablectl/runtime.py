@@ -27,12 +27,14 @@ from tablectl.config import Config, host_and_port, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.flight import FlightRecorder
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
+from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
 from tablectl.life_log import LifeLog
@@ -115,6 +117,7 @@ class Runtime:
 
         self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
+        self._epoch = journal.epoch
         self._event_id = partial(event_id, config.table.id, journal.epoch)
         past = replay_journal(journal, self._still_starting)
         state = past.state
@@ -168,17 +171,19 @@ class Runtime:
             self.crashed,
             self._troubles,
         )
+        self._alarm = self.supervision.alarm
         self.core.put(Started(self._clock(), __version__))  # before all else that may come
         self._delivering = Delivering(
             config,
             journal.epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
-            on_alarm=self.supervision.alarm,
+            on_alarm=self._alarm,
             log=self.log,
         )
         self._add_api(journal, past)
         self._delivering.add_to(self.service)
+        self._tell_unsettled(state)
         for name, part in (
             ("signals", self.signals),
             ("writer", self.writer),
@@ -277,6 +282,8 @@ class Runtime:
         for batch in batches:
             for row in batch.rows:
                 self._life.stored(row)
+                if row.where is not None and row.where.type in INSTEAD:
+                    self._instead(row, durable.state)
                 if row.sequence is None or row.public is None:
                     continue
                 fresh.append(Outgoing(row.sequence, self._event_id(row.sequence), row.public))
@@ -284,6 +291,23 @@ class Runtime:
                     self.outside.resulted(json.loads(row.public)["data"])
         if self.delivery is not None:
             self.delivery.wake(durable.state.sequence, self._clock().boot, fresh)
+
+    def _instead(self, row: Row, state: State) -> None:
+        """A pit boss's word on what goes out in place of something is durable."""
+        one = instead_of(decode_row(row)[0], self.config.table.id, self._epoch)
+        if one is not None and self.delivery is not None:
+            self.delivery.sends_instead(one)
+        self._tell_unsettled(state)
+
+    def _tell_unsettled(self, state: State) -> None:
+        """The pit is told of rounds whose bets nobody has settled, at a start again."""
+        if state.unsettled:
+            rounds = ", ".join(f"{shoe}/{number}" for shoe, number in state.unsettled)
+            self._alarm(
+                "round-unsettled",
+                f"The game server refused how it ended, and it was parked: round {rounds}. Its bets are "
+                "unsettled until it is voided or amended.",
+            )
 
     def _set_link(self, link: Link) -> None:
         self.flight.note(self._clock().boot, "link", "good" if link.good else link.reason)

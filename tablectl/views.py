@@ -49,6 +49,7 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
             "extra": list(state.counting.excess()),
         },
         "settled": {"where": state.settled[0], "what": state.settled[1]} if state.settled[0] else None,
+        "unsettled": [f"{shoe}/{number}" for shoe, number in state.unsettled],
         "dealer": state.dealer,
         "pickup": state.pickup,
         "burns_due": state.burns_due,

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 
 from tablectl.api import BODY
-from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_retry
+from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_order
 from tablectl.config import load_config
 from tablectl.events import CommandRecorded
 from tablectl.local import Client
@@ -173,7 +173,22 @@ def test_numbers_in_addresses_are_bounded(text: str, number: int | None) -> None
 )
 def test_form_of_a_delivery_retry_is_checked(body: bytes) -> None:
     with pytest.raises(BadRequest):
-        parse_retry(body)
+        parse_order(body)
+
+
+@pytest.mark.parametrize("event", [None, "1", 1.0, True, 0, -1, 10**12, [1], {}])
+def test_form_of_an_order_that_names_an_event_is_checked(event: object) -> None:
+    body = json.dumps({"id": "a", "reason": "system", "event": event}).encode()
+    with pytest.raises(BadRequest, match="event: the number"):
+        parse_order(body, with_event=True)
+    with pytest.raises(BadRequest, match="unknown field 'event'"):
+        parse_order(body)
+
+
+def test_an_order_that_names_an_event_is_known_by_it() -> None:
+    """What is asked under an id is the same only with the same event."""
+    given = parse_order(b'{"id": "a", "reason": "system", "event": 12}', with_event=True)
+    assert (given["event"], given["args"]) == (12, {"event": "12"})
 
 
 def test_bad_requests_are_refused_and_change_nothing(idle: Bench) -> None:

@@ -101,31 +101,44 @@ def _server(config: Config) -> Iterator[Finding]:
     """A signed empty batch, as the daemon sends it when there is nothing to say."""
     from tablectl.delivery.outbox import message_id
     from tablectl.delivery.signing import parse_secrets, sign
+    from tablectl.delivery.tls import Tls, TlsUnusable, alert_of, refused_words
 
     url = config.server_url
     if url is None or not config.push_secrets:
         return
     parts = urlsplit(url)
     grade = FAIL if config.house_rules().betting.link_required else WARN
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+    host, tls = parts.hostname or "", None
+    connection = http.client.HTTPConnection(host, parts.port, timeout=SECONDS)
+    if parts.scheme == "https":
+        try:
+            tls = Tls(config.tls)
+        except TlsUnusable as fault:
+            yield Finding("game server", FAIL, str(fault))
+            return
+        connection = http.client.HTTPSConnection(host, parts.port, timeout=SECONDS, context=tls.context)
     now, body, epoch = time.time(), b"[]", _epoch(config)
     named = f"check-{now:.0f}" if epoch is None else message_id(config.table.id, epoch, [])
     headers = sign(parse_secrets(config.push_secrets), named, int(now), body)
     headers["Content-Type"] = "application/cloudevents-batch+json"
     try:
         resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.connect()
+        if tls is not None and isinstance(connection.sock, ssl.SSLSocket):
+            tls.server_shows(connection.sock.getpeercert())
         connection.request("POST", resource, body, headers)
         response = connection.getresponse()
         answer = _object(response.read(65_536))
     except ssl.SSLCertVerificationError as fault:
-        yield Finding("game server", grade, f"{url}: its certificate: {fault.verify_message}")
+        yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None)}")
         return
     except (OSError, http.client.HTTPException, ValueError) as fault:
-        yield Finding("game server", grade, f"{url}: {fault or type(fault).__name__}")
+        yield Finding("game server", grade, f"{url}: {alert_of(fault) or fault or type(fault).__name__}")
         return
     finally:
         connection.close()
+    for text in () if tls is None else tls.ending(now, config.server.certificate_days):
+        yield Finding("game server", WARN, text)
     if response.status != 200:
         yield Finding("game server", grade, f"{url}: HTTP {response.status}: {_words(answer)}")
     elif type(answer.get("next")) is not int:

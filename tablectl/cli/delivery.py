@@ -1,6 +1,8 @@
-"""The delivery to the game server: how it stands, and trying again what halted it."""
+"""The delivery to the game server: how it stands, and the ways on where it is halted."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -16,7 +18,7 @@ from tablectl.local import Client
 
 @click.group("delivery")
 def delivery() -> None:
-    """Delivery to the game server: status, retry.
+    """Delivery to the game server: status, retry, park, start-at.
 
     Example:  tablectl delivery status
     """
@@ -43,9 +45,23 @@ def status(target: Target, as_json: bool) -> int:
     if found.get("halted") is True:
         output.say(f"HALTED: {word(found.get('trouble'))}")
         output.say("way out: mend it there, then: tablectl delivery retry --as NAME --reason system")
+        for line in _other_ways(found):
+            output.say(line)
     elif found.get("trouble") or found.get("last_error"):
         output.say(f"trouble: {word(found.get('trouble') or found.get('last_error'))}")
     return 0
+
+
+def _other_ways(found: Mapping[str, object]) -> Iterator[str]:
+    refused, wanted = found.get("refused"), found.get("wanted")
+    if isinstance(refused, int):
+        yield (
+            f"or, if it cannot be mended: tablectl delivery park {refused} --as NAME --reason system; "
+            "its round is then unsettled until it is voided or amended"
+        )
+    if isinstance(wanted, int):
+        line = f"tablectl delivery start-at {word(found.get('kept_from'), 20)} --as NAME --reason system"
+        yield f"or, without what is kept no more: {line}"
 
 
 def retry(given: Given) -> int:
@@ -57,6 +73,39 @@ def retry(given: Given) -> int:
     return carry_out(given, order)
 
 
+def park(given: Given, event: int) -> int:
+    """Set aside the event that the game server refuses: it is told that the event was parked, and goes on.
+
+    SEQ is the number that `tablectl delivery status` shows. A round whose result was parked is unsettled
+    until it is voided or amended.
+
+    Example:  tablectl delivery park 4711 --as bo --reason "system: the server cannot take it"
+    """
+    words = ["delivery", "park", str(event)]
+    order = Order("delivery park", words=words, resource="/v1/delivery/park", fields={"event": event})
+    return carry_out(given, order)
+
+
+def start_at(given: Given, event: int) -> int:
+    """Go on at event N with a game server that asks for events which are kept no more; it is told so.
+
+    Example:  tablectl delivery start-at 90001 --as bo --reason "system: the server lost its data"
+    """
+    words = ["delivery", "start-at", str(event)]
+    resource = "/v1/delivery/start-at"
+    return carry_out(
+        given, Order("delivery start-at", words=words, resource=resource, fields={"event": event})
+    )
+
+
+_NUMBER = click.IntRange(1, 10**12 - 1)
+
 delivery.command("retry")(pit_boss_options(retry, seen=False))
+delivery.command("park")(
+    click.argument("event", metavar="SEQ", type=_NUMBER)(pit_boss_options(park, seen=False))
+)
+delivery.command("start-at")(
+    click.argument("event", metavar="N", type=_NUMBER)(pit_boss_options(start_at, seen=False))
+)
 
 COMMANDS: tuple[click.Command, ...] = (delivery,)

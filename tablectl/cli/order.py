@@ -37,6 +37,7 @@ class Order:
     changes_round: bool = False
     looks_back: str | None = None
     resource: str = TABLE_COMMANDS
+    fields: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

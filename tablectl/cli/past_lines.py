@@ -10,12 +10,16 @@ from tablectl.cli.read import hand_lines, mapping, sequence, word
 MOST = 60
 """Lines of one kind in one round; more are counted, not shown."""
 
+UNSETTLED = "UNSETTLED: the game server refused how it ended, and it was parked: void or amend it"
+
 
 def round_lines(past: Mapping[str, Any]) -> Iterator[str]:
     """One round: how it ended, its cards, and what was done about it, in the order of kinds."""
     yield f"round {word(past.get('shoe'), 20)}/{word(past.get('round'), 20)}  {_ended(past)}"
     if past.get("flag"):
         yield f"  ATTENTION: {word(past['flag'])}"
+    if past.get("unsettled") is True:
+        yield f"  {UNSETTLED}"
     yield f"  betting {word(past.get('opened'), 40)} to {word(past.get('closed'), 40)}"
     yield from _hand(past, _last(past))
     for card in _some(past, "cards"):
@@ -120,6 +124,8 @@ def explain_lines(answer: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {where}: {word(step.get('text'))}"
         else:
             yield f"    {word(step.get('text'))}"
+    if answer.get("unsettled") is True:
+        yield f"  {UNSETTLED}"
     findings = sequence(answer.get("findings"))[:100]
     for finding in findings:
         yield f"  FINDING: {word(finding)}"

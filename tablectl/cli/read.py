@@ -127,11 +127,16 @@ class State:
         return lines
 
     def settled_lines(self) -> list[str]:
-        """How the last round ended."""
+        """How the last round ended, and which ones the game server has not settled."""
         settled = mapping(self.raw.get("settled"))
-        return (
+        lines = (
             [f"last: round {word(settled.get('where'), 30)}, {word(settled.get('what'))}"] if settled else []
         )
+        if rounds := sequence(self.raw.get("unsettled")):
+            names = ", ".join(word(name, 30) for name in rounds[:MOST_NAMES])
+            more = " …" if len(rounds) > MOST_NAMES else ""
+            lines.append(f"UNSETTLED: round {names}{more}: void or amend what the game server refused")
+        return lines
 
     def progress_lines(self) -> list[str]:
         """What is under way besides a round: cards scanned again, a count; and cards set aside."""

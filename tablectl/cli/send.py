@@ -46,7 +46,7 @@ def _body(given: Given, order: Order, pin: str | None) -> dict[str, Any]:
         expect["version"] = given.state
     who = {"id": secrets.token_hex(16), "person": given.person, "pin": pin, "reason": given.reason}
     if order.resource != TABLE_COMMANDS:
-        return who
+        return {**who, **order.fields}
     return who | {"command": order.command, "args": dict(order.args), "expect": expect}
 
 

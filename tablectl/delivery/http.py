@@ -7,36 +7,31 @@ a connection of its own, and every try has a total deadline (names, connecting, 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 import sqlite3
-import ssl
 import threading
 from collections.abc import Callable, Sequence
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 
-import aiohttp
 import structlog
-from yarl import URL
 
-from tablectl import __version__
 from tablectl.clock import SECOND, Instant, now
-from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.aside import Resolver, aside
+from tablectl.delivery.answers import Answer, Failed, classify
+from tablectl.delivery.aside import aside
+from tablectl.delivery.instead import Instead, all_instead, cut
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait, message_id
-from tablectl.delivery.signing import parse_secrets, sign
+from tablectl.delivery.signing import parse_secrets
+from tablectl.delivery.tls import TlsFiles
+from tablectl.delivery.transport import Transport
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
-SINGLE = "application/cloudevents+json"
-BATCH = "application/cloudevents-batch+json"
-ANSWER_BYTES = 64 << 10
 BATCH_BYTES = 512 << 10
 """A batch is cut before it grows over this; one event always goes."""
 LOOK = 0.25
-CLOCKS_APART = 60
+DAY = 86_400 * SECOND
 FRESH = 100
 """Events kept at hand as they were committed; older ones are read from the journal."""
 
@@ -64,11 +59,14 @@ class HttpDelivery:
         on_acked: Callable[[int], None],
         on_alarm: Callable[[str, str], None],
         deadline: float = 5.0,
-        ssl_context: ssl.SSLContext | None = None,
+        tls: TlsFiles = TlsFiles(),  # noqa: B008 frozen
+        warn_days: int = 14,
         clock: Callable[[], Instant] = now,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self.url = _address(url, table)
+        self._transport = Transport(url, table, deadline, tls, clock)
+        self._warn_days = warn_days
+        self._warned: dict[str, int] = {}
         self._keys = parse_secrets(secrets)
         self._reader_factory = reader_factory
         self._table = table
@@ -76,13 +74,12 @@ class HttpDelivery:
         self._on_link = on_link
         self._on_acked = on_acked
         self._on_alarm = on_alarm
-        self._deadline = deadline
-        self._ssl = ssl_context
         self._clock = clock
         self._jitter = jitter
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
         self._fresh: dict[int, Outgoing] = {}
+        self._instead: dict[int, Instead] = {}
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
@@ -95,7 +92,7 @@ class HttpDelivery:
     def status(self) -> dict[str, object]:
         """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
         box = self._outbox
-        address = str(self.url.with_query(None))
+        address = str(self._transport.url.with_query(None))
         if box is None:
             return {"url": address, "good": False, "why": "the journal is not read yet"}
         link, trouble = box.link(self._clock().boot), box.trouble
@@ -108,6 +105,10 @@ class HttpDelivery:
             "owed": box.owed,
             "trouble": None if trouble is None else trouble.text,
             "halted": trouble is not None and trouble.halts,
+            "refused": None if trouble is None else trouble.refused,
+            "wanted": None if trouble is None else trouble.wanted,
+            "kept_from": box.kept_from,
+            "parked": sorted(n for n, one in self._instead.items() if not one.skips),
             "last_error": box.last_error,
         }
 
@@ -131,41 +132,51 @@ class HttpDelivery:
             self._outbox = self._outbox.retried()
             self._woken.set()
 
+    def sends_instead(self, one: Instead) -> None:
+        """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
+        self._instead[one.outgoing.sequence] = one
+        if self._outbox is not None:
+            self._outbox = self._know(self._outbox)
+        self.retry()
+
+    def parked(self, sequence: int) -> bool:
+        """Whether that event was parked."""
+        return sequence in self._instead and not self._instead[sequence].skips
+
+    def rekey(self, secrets: Sequence[str]) -> None:
+        """Sign with these from the next try on, and try now. Raises :class:`ValueError`. In the loop."""
+        self._keys = parse_secrets(secrets)
+        if self._outbox is not None and self._outbox.trouble is not None and not self._outbox.trouble.halts:
+            self.retry()
+
+    def _know(self, box: Outbox) -> Outbox:
+        """``box`` with what can be sent although it is kept no more."""
+        return replace(box, skips=frozenset(n for n, one in self._instead.items() if one.skips))
+
     async def run(self) -> None:
         """Deliver until cancelled, which takes effect at once."""
         reader = await aside(self._reader_factory)
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
-            self._outbox = Outbox.begin(self._clock().boot, head=head, acked=acked)
+            kept_from = await aside(reader.first_sequence)
+            self._instead = await aside(all_instead, reader) | self._instead
+            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from)
+            self._outbox = self._know(box)
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
-            async with self._session() as session, asyncio.TaskGroup() as group:
+            async with asyncio.TaskGroup() as group:
                 group.create_task(self._watch_link())
-                await self._deliver(session, reader)
+                await self._deliver(reader)
         finally:
+            await self._transport.close()
             threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
 
-    def _session(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=1, resolver=Resolver(), ssl=True if self._ssl is None else self._ssl
-            ),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            headers={
-                "User-Agent": f"tablectl/{__version__}",
-                "Accept": "application/json",
-                "Accept-Encoding": "identity",
-            },
-        )
-
-    async def _deliver(self, session: aiohttp.ClientSession, reader: JournalReader) -> None:
+    async def _deliver(self, reader: JournalReader) -> None:
         while self._outbox is not None:
             self._woken.clear()
             match self._outbox.next_action(self._clock().boot):
                 case Send() | Probe() as action:
-                    await self._exchange(session, reader, action)
+                    await self._exchange(reader, action)
                 case Wait(until):
                     await self._sleep(until)
                 case Halted():
@@ -180,14 +191,13 @@ class HttpDelivery:
         except TimeoutError:
             pass
 
-    async def _exchange(
-        self, session: aiohttp.ClientSession, reader: JournalReader, action: Send | Probe
-    ) -> None:
+    async def _exchange(self, reader: JournalReader, action: Send | Probe) -> None:
         answer: Answer | Failed
         try:
             found = [] if isinstance(action, Probe) else await self._bodies(reader, action)
             request: Send | Probe = action if isinstance(action, Probe) else Send(action.first, len(found))
-            answer = await self._post(session, found)
+            answer = await self._post(found)
+            await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError) as error:
             request, answer = action, Failed(f"the journal cannot be read: {error}")
         if self._outbox is not None:
@@ -195,15 +205,26 @@ class HttpDelivery:
             at = self._clock().boot
             self._outbox = before.sending(request).answered(at, answer, self._jitter())
             self._report(at, before, self._outbox)
+            self._warn_of_ends()
+
+    async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
+        """A server that goes back may ask for what is kept no more."""
+        if self._outbox is not None and 0 < classify(answer).next <= self._outbox.acked:
+            kept_from = await aside(reader.first_sequence)
+            self._outbox = replace(self._outbox, kept_from=kept_from)
 
     async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
-        wanted = range(action.first, action.first + action.count)
-        found = [self._fresh[sequence] for sequence in wanted if sequence in self._fresh]
-        if len(found) != action.count:
-            found = await aside(reader.bodies, action.first, action.count)
-        if [one.sequence for one in found] != list(
-            range(action.first, action.first + len(found))
-        ) or not found:
+        wanted = cut(
+            range(action.first, action.first + action.count),
+            (n for n, one in self._instead.items() if one.skips),
+        )
+        known = self._fresh | {n: one.outgoing for n, one in self._instead.items()}
+        found = [known[sequence] for sequence in wanted if sequence in known]
+        if len(found) != len(wanted):
+            stored = await aside(reader.bodies, wanted.start, len(wanted))
+            instead = self._instead
+            found = [instead[one.sequence].outgoing if one.sequence in instead else one for one in stored]
+        if [one.sequence for one in found] != list(wanted)[: len(found)] or not found:
             raise LookupError(f"event {action.first} is not in it")
         size = 0
         for count, one in enumerate(found):
@@ -212,47 +233,9 @@ class HttpDelivery:
                 return found[:count]
         return found
 
-    async def _post(self, session: aiohttp.ClientSession, found: list[Outgoing]) -> Answer | Failed:
-        """One try, within the deadline, signed anew."""
-        single = len(found) == 1
-        body = found[0].body if single else b"[" + b",".join(one.body for one in found) + b"]"
-        stamp = self._clock().wall // SECOND
+    async def _post(self, found: list[Outgoing]) -> Answer | Failed:
         named = message_id(self._table, self._epoch, [one.id for one in found])
-        headers = sign(self._keys, named, stamp, body) | {"Content-Type": SINGLE if single else BATCH}
-        try:
-            async with (
-                asyncio.timeout(self._deadline),
-                session.post(self.url, data=body, headers=headers, allow_redirects=False) as response,
-            ):
-                return await self._read(response)
-        except TimeoutError:
-            return Failed(f"no answer from the game server within {self._deadline:g} s")
-        except aiohttp.ClientConnectorCertificateError as error:
-            return Failed(
-                f"the game server's certificate is refused: {error.certificate_error}", at_fault=True
-            )
-        except aiohttp.ClientConnectorError as error:
-            why = error.os_error.strerror or type(error.os_error).__name__
-            return Failed(f"the game server cannot be reached: {why}")
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            return Failed(f"the game server broke off: {type(error).__name__}")
-
-    async def _read(self, response: aiohttp.ClientResponse) -> Answer | Failed:
-        raw = bytearray()
-        async for chunk in response.content.iter_chunked(16 << 10):
-            raw += chunk
-            if len(raw) > ANSWER_BYTES:
-                response.close()
-                return Failed(f"the game server's answer is longer than {ANSWER_BYTES >> 10} KiB")
-        try:
-            body = json.loads(bytes(raw))
-        except (ValueError, RecursionError):
-            body = None
-        wall = self._clock().wall / SECOND
-        words = _words(body)
-        if response.status == 401 and (apart := _apart(response.headers.get("Date"), wall)):
-            words = f"{words} (its clock and ours differ by {apart} s)".strip()
-        return Answer(response.status, body, retry_after(response.headers.get("Retry-After"), wall), words)
+        return await self._transport.post(self._keys, named, [one.body for one in found])
 
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
@@ -278,6 +261,15 @@ class HttpDelivery:
         log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
         self._on_alarm(trouble.code, trouble.text)
 
+    def _warn_of_ends(self) -> None:
+        """Once a day: a certificate that ends soon."""
+        tls, at = self._transport.tls, self._clock()
+        for text in () if tls is None else tls.ending(at.wall / SECOND, self._warn_days):
+            whose = text.partition(" certificate ")[0]
+            if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
+                self._warned[whose] = at.boot
+                self._alarm(Trouble("certificate", f"{text[0].upper()}{text[1:]}."))
+
     async def _watch_link(self) -> None:
         """The link also turns bad by time alone, in the middle of a try too."""
         while True:
@@ -292,36 +284,6 @@ class HttpDelivery:
                 self._on_link(link)
 
 
-def _address(url: str, table: str) -> URL:
-    try:
-        address = URL(url.replace("{table}", table))
-        good = address.scheme in ("http", "https") and bool(address.host) and not address.user
-    except ValueError:
-        good = False
-    if not good:
-        raise ValueError(f"the game server's address is http:// or https:// and a host, not {url!r}")
-    return address
-
-
 def _kind(trouble: Trouble | None) -> str:
     """Trouble without its numbers: a server that counts seconds in its words is not a new alarm."""
     return "" if trouble is None else trouble.code + re.sub(r"\d+", "#", trouble.text)
-
-
-def _words(body: object) -> str:
-    """The server's own words for people, short and printable."""
-    said = (
-        next((body[k] for k in ("error", "message", "detail") if k in body), "")
-        if isinstance(body, dict)
-        else ""
-    )
-    return re.sub(r"[^\x20-\x7e\xa1-\u1fff]", "", said)[:200] if isinstance(said, str) else ""
-
-
-def _apart(date: str | None, wall: float) -> int:
-    """Seconds between the server's clock and ours when they are worth a word, else 0."""
-    try:
-        apart = int(abs(parsedate_to_datetime(date or "").timestamp() - wall))
-    except (ValueError, TypeError, OverflowError):
-        return 0
-    return apart if apart > CLOCKS_APART else 0

@@ -7,7 +7,9 @@ good answer is ``{"next": N}``, the event it wants next, and the outbox goes the
 
 What cannot be mended by trying again soon is *trouble*: a link at fault (wrong secret, address or
 certificate) is probed slowly; an event refused, or histories that do not fit, halts the sequence
-until a person acts (:meth:`Outbox.retried`).  Nothing is ever skipped.
+until a person acts (:meth:`Outbox.retried`).  Nothing is ever skipped in silence: a pit boss may
+have another body sent in place of an event that is refused (``event.parked``), or of a part of the
+history that is kept no more (``history.skipped``); both go through here like any other event.
 
 Instants are boot ns.  Jitter (0 to 1) is an argument.  Rules: contract, section 3.
 """
@@ -69,10 +71,16 @@ Action = Send | Probe | Wait | Halted
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Worth an alarm. ``halts``: a person must act, else it is probed slowly."""
+    """Worth an alarm. ``halts``: a person must act, else it is probed slowly.
 
-    code: Literal["delivery-link", "delivery-halted"]
+    ``refused``: the event at which the sequence is halted because the server refuses it. ``wanted``: the
+    one that it wants and that is kept no more.
+    """
+
+    code: Literal["delivery-link", "delivery-halted", "certificate"]
     text: str
+    refused: int | None = None
+    wanted: int | None = None
 
     @property
     def halts(self) -> bool:
@@ -97,7 +105,8 @@ class Outbox:
 
     ``high``: the newest event ever acknowledged: only beyond it is progress. ``marks``: pairs
     (sequence, boot): events up to it were stored then. ``single_until``: events up to it go one by
-    one, to find the one the server refused in a batch.
+    one, to find the one the server refused in a batch. ``kept_from``: the oldest event that can be
+    sent; ``skips``: events older than it in whose place a ``history.skipped`` can.
     """
 
     head: int
@@ -112,12 +121,16 @@ class Outbox:
     last_error: str | None = None
     single_until: int = 0
     trouble: Trouble | None = None
+    kept_from: int = 1
+    skips: frozenset[int] = frozenset()
 
     @classmethod
-    def begin(cls, now: int, *, head: int, acked: int) -> Outbox:
+    def begin(
+        cls, now: int, *, head: int, acked: int, kept_from: int = 1, skips: frozenset[int] = frozenset()
+    ) -> Outbox:
         """At a start. Events owed from before count as old."""
         marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
-        return cls(head, acked, acked, marks)
+        return cls(head, acked, acked, marks, kept_from=kept_from, skips=skips)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
@@ -192,6 +205,10 @@ class Outbox:
             )
         if wanted < 1:
             return self._halted(f"the server wants event {wanted}, the first one is 1")
+        if wanted < self.kept_from and wanted not in self.skips:
+            return self._halted(
+                f"the server wants event {wanted}; the oldest kept here is {self.kept_from}", wanted=wanted
+            )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
         acked, marks = wanted - 1, self.marks
@@ -234,15 +251,15 @@ class Outbox:
             not_before=now + SLOW_PROBE,
         )
 
-    def _halted(self, text: str) -> Outbox:
-        return replace(self, trouble=Trouble("delivery-halted", text), last_error=text)
+    def _halted(self, text: str, *, refused: int | None = None, wanted: int | None = None) -> Outbox:
+        return replace(self, trouble=Trouble("delivery-halted", text, refused, wanted), last_error=text)
 
     def _refused(self, now: int, request: Send | Probe, text: str) -> Outbox:
         if isinstance(request, Probe):
             return self._at_fault(now, f"the server refuses the empty probe: {text}")
         if request.count > 1:
             return replace(self, single_until=request.last, last_error=text)
-        return self._halted(f"the server refuses event {request.first}: {text}")
+        return self._halted(f"the server refuses event {request.first}: {text}", refused=request.first)
 
     def link(self, now: int) -> Link:
         """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""

@@ -40,10 +40,13 @@ def _plain(value: Any) -> Any:
 
 
 def public_data(event: Event) -> dict[str, Any]:
-    """The ``data`` object of a public event: its public fields, without those that are None."""
+    """The ``data`` object of a public event: its public fields, without those that are None.
+
+    A name that Python keeps for itself ends in an underscore there, not here.
+    """
     cls = type(event)
     values = ((n, getattr(event, n)) for n in _FIELDS[cls] if n not in _PRIVATE[cls])
-    return {name: _plain(value) for name, value in values if value is not None}
+    return {name.removesuffix("_"): _plain(value) for name, value in values if value is not None}
 
 
 def private_data(event: Event) -> dict[str, Any]:
@@ -66,14 +69,19 @@ def _dump(value: object) -> bytes:
     return _encode(value).encode("ascii")
 
 
-def public_body(event: Event, *, table: str, epoch: str, sequence: int, at: Instant, test: bool) -> bytes:
-    """The CloudEvents 1.0 JSON of a public event, made once and stored (contract, section 2)."""
+def public_body(
+    event: Event, *, table: str, epoch: str, sequence: int, at: Instant, test: bool, suffix: str = ""
+) -> bytes:
+    """The CloudEvents 1.0 JSON of a public event, made once and stored (contract, section 2).
+
+    ``suffix``: of the id, for an event that goes out in place of the one with this sequence.
+    """
     where = "table"
     if event.shoe is not None:
         where = f"shoe/{event.shoe}" + (f"/round/{event.round}" if event.round is not None else "")
     envelope: dict[str, Any] = {
         "specversion": "1.0",
-        "id": event_id(table, epoch, sequence),
+        "id": event_id(table, epoch, sequence) + suffix,
         "source": f"/tables/{table}",
         "type": f"tablectl.{event.TYPE}.v1",
         "subject": where,

@@ -37,6 +37,37 @@ class CommandRecorded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryParked(Event):
+    """From here on ``body`` is sent in place of the public event ``event``, which the game server refused.
+
+    ``parked_type``: of that event, without prefix and version. ``revision``: of the result it told, 0 for a
+    void; None when it settles no bets.
+    """
+
+    TYPE = "delivery.parked"
+    PUBLIC = False
+    event: int
+    body: str
+    parked_type: str
+    revision: int | None
+    reason: str
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliverySkipped(Event):
+    """From here on ``body`` is sent in place of the public events ``first`` to ``last``."""
+
+    TYPE = "delivery.skipped"
+    PUBLIC = False
+    first: int
+    last: int
+    body: str
+    reason: str
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PinAttempted(Event):
     TYPE = "pin.attempted"
     PUBLIC = False

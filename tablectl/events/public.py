@@ -343,7 +343,25 @@ class AlertAcknowledged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventParked(Event):
+    """An event that the game server refused was set aside, under its own sequence (id with suffix ``-p``).
+
+    No row has it: see :class:`tablectl.events.DeliveryParked`.
+    """
+
     TYPE = "event.parked"
     parked_type: str
     reason: str
     approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistorySkipped(Event):
+    """The events ``from`` to ``to`` are kept no more; ``to`` + 1 follows. Its sequence is ``from`` (id with
+    suffix ``-s``).
+
+    No row has it: see :class:`tablectl.events.DeliverySkipped`.
+    """
+
+    TYPE = "history.skipped"
+    from_: int
+    to: int

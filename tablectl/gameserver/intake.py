@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
+from tablectl.gameserver.betting import SILENCE, Windows
 from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
 from tablectl.gameserver.results import Impossible, place, settle
-from tablectl.gameserver.store import Store, Taken
+from tablectl.gameserver.store import SKIPPED, Store, Taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,19 @@ class Intake:
         *,
         accept_test: bool = False,
         clock: Callable[[], int] = time.time_ns,
+        monotonic: Callable[[], float] = time.monotonic,
+        silence: float = SILENCE,
     ) -> None:
         self._store = store
+        self._monotonic = monotonic
+        self._windows = Windows(silence)
         self._keys = parse_secrets(secrets)
         self._accept_test = accept_test
         self._clock = clock
 
     def take(self, table: str, content_type: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Judge one request to ``table`` and keep what is good of it, on the disk before this returns."""
-        now = self._clock()
+        now, monotonic = self._clock(), self._monotonic()
         try:
             message_id = verify(self._keys, headers, body, now / 1e9)
             kind = content_type.partition(";")[0].strip().lower()
@@ -56,15 +61,24 @@ class Intake:
                 raise _Refused(415, f"send {SINGLE} or {BATCH}, not {kind!r:.60}")
             messages = read(body, batch=kind == BATCH)
             if not messages:
-                return self._probed(table, message_id)
+                reply = self._probed(table, message_id)
+                self._windows.heard(table, monotonic, now / 1e9)
+                return reply
             self._check_sender(table, messages)
-            return self._keep(table, messages, now)
+            return self._keep(table, messages, now, monotonic)
         except SignatureRefused as refused:
             return Reply(401, {"error": str(refused)})
         except Unreadable as unreadable:
             return Reply(400, {"error": str(unreadable)})
         except _Refused as refused:
             return refused.reply
+
+    def betting(self, table: str) -> dict[str, Any]:
+        """Whether wagers are taken now, and what closed the window."""
+        window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)
+        if window is None:
+            return {"open": False, "why": "no betting.opened since the start"}
+        return {"open": not window.why, "why": window.why, "shoe": window.shoe, "round": window.round}
 
     def _probed(self, table: str, message_id: str) -> Reply:
         """The empty batch: what is wanted next. Pins nothing."""
@@ -93,11 +107,13 @@ class Intake:
             epoch=pinned,
         )
 
-    def _keep(self, table: str, messages: list[Message], now: int) -> Reply:
+    def _keep(self, table: str, messages: list[Message], now: int, monotonic: float) -> Reply:
         first = messages[0]
         held = self._store.held(table)
         if held is not None and held.epoch != first.epoch:
             self._other_history(table, held.epoch, first.epoch)
+        self._windows.heard(table, monotonic, now / 1e9)
+        new = []
         with self._store.transaction():
             held = self._store.held(table)
             if held is not None and held.epoch != first.epoch:
@@ -108,9 +124,14 @@ class Intake:
             for message in messages:
                 digest = hashlib.sha256(message.body).digest()
                 if message.sequence < wanted:
-                    if self._store.digest(table, message.epoch, message.sequence) != digest:
-                        raise _Refused(422, f"event {message.sequence} is held here with other content")
+                    known = self._store.digest(table, message.epoch, message.sequence)
+                    if known != digest:
+                        what = "was skipped" if known is None else "is held here with other content"
+                        raise _Refused(422, f"event {message.sequence} {what}")
                     continue
+                if message.sequence > wanted:  # within a batch, behind what was skipped
+                    raise _Refused(422, f"event {message.sequence} cannot come before {wanted}")
+                goes_on = _goes_on(message)
                 self._effect(table, message)
                 self._store.add(
                     table,
@@ -118,8 +139,11 @@ class Intake:
                         message.epoch, message.sequence, message.id, message.type, digest, message.body, now
                     ),
                 )
-                wanted += 1
+                wanted = goes_on
+                new.append(message)
             self._store.pin(table, first.epoch, wanted)
+        for message in new:
+            self._windows.took(message, monotonic, now / 1e9)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:
@@ -128,9 +152,20 @@ class Intake:
         before = None
         if shoe is not None and number is not None:
             before = self._store.round(table, message.epoch, shoe, number)
+        unknown = before is None and self._store.skipped(table, message.epoch)
         try:
-            record = settle(message, before)
+            record = settle(message, before, may_be_unknown=unknown)
         except Impossible as impossible:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None
         if record is not None:
             self._store.put_round(table, message.epoch, record)
+
+
+def _goes_on(message: Message) -> int:
+    """The sequence behind an event; a skip leaps over what is kept no more."""
+    if message.type != SKIPPED:
+        return message.sequence + 1
+    first, last = message.data.get("from"), message.data.get("to")
+    if first != message.sequence or not isinstance(last, int) or isinstance(last, bool) or last < first:
+        raise _Refused(422, f"event {message.sequence}: a skip is from its own sequence to a later one")
+    return last + 1

@@ -12,7 +12,7 @@ SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 MOST_EVENTS = 100
 
-_ID = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-p)?")
+_ID = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
 _PROBE = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-probe")
 
 

@@ -37,10 +37,13 @@ _PARKED = TypeAdapter(EventParked)
 SETTLING = ("tablectl.round.resulted.v1", "tablectl.round.voided.v1", "tablectl.round.amended.v1")
 
 
-def settle(message: Message, before: RoundRecord | None) -> RoundRecord | None:
+def settle(
+    message: Message, before: RoundRecord | None, *, may_be_unknown: bool = False
+) -> RoundRecord | None:
     """The round's standing after ``message``, None when the event changes none.
 
-    ``before``: where that round stood. Raises :class:`Impossible`.
+    ``before``: where that round stood. ``may_be_unknown``: a part of the history was skipped, and its result
+    may have been there. Raises :class:`Impossible`.
     """
     match message.type:
         case "tablectl.round.resulted.v1":
@@ -48,7 +51,7 @@ def settle(message: Message, before: RoundRecord | None) -> RoundRecord | None:
         case "tablectl.round.voided.v1":
             return _voided(message, before)
         case "tablectl.round.amended.v1":
-            return _amended(message, before)
+            return _amended(message, before, may_be_unknown)
         case "tablectl.event.parked.v1":
             return _parked(message, before)
     return None
@@ -80,13 +83,14 @@ def _voided(message: Message, before: RoundRecord | None) -> RoundRecord:
     return made
 
 
-def _amended(message: Message, before: RoundRecord | None) -> RoundRecord:
+def _amended(message: Message, before: RoundRecord | None, may_be_unknown: bool) -> RoundRecord:
     amended = read_as(_AMENDED, message.data)
     made = _record(message, "amended", amended.revision, dict(message.data["after"]))
-    if before is None or before.state == "voided":
-        stands = "has no result here" if before is None else "is voided"
-        raise Impossible(f"{_name(made)} {stands}: nothing to amend")
-    if amended.revision <= before.revision:
+    if before is None and not may_be_unknown:
+        raise Impossible(f"{_name(made)} has no result here: nothing to amend")
+    if before is not None and before.state == "voided":
+        raise Impossible(f"{_name(made)} is voided: nothing to amend")
+    if before is not None and amended.revision <= before.revision:
         raise Impossible(f"revision {amended.revision} does not follow {before.revision}")
     after = read_as(_RESULTED, amended.after, "data.after")
     if (after.shoe, after.round) != (made.shoe, made.round):
@@ -96,7 +100,7 @@ def _amended(message: Message, before: RoundRecord | None) -> RoundRecord:
     if after.revision != amended.revision:
         raise Impossible(f"data.after has revision {after.revision}, the event {amended.revision}")
     check_result(after)
-    if before.state != "parked":
+    if before is not None and before.state != "parked":
         _check_same_round(amended, after, before)
     return made
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from aiohttp import web
 
 from tablectl.gameserver.app import make_app
+from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 
@@ -31,10 +32,12 @@ class GameServer:
         host: str = "127.0.0.1",
         port: int = 0,
         accept_test: bool = False,
+        *,
+        silence: float = SILENCE,
     ) -> None:
         self.store = Store(db_path)
         try:
-            intake = Intake(self.store, secrets, accept_test=accept_test)
+            intake = Intake(self.store, secrets, accept_test=accept_test, silence=silence)
         except ValueError:
             self.store.close()
             raise
@@ -109,7 +112,8 @@ def run_gameserver(
 def accept_epoch(db_path: Path, table: str, epoch: str) -> int:
     """A person accepts another history of a table, with the server running or not; the event wanted next.
 
-    Raises :class:`LookupError` when that history never came, :class:`FileNotFoundError` without a database.
+    Raises :class:`LookupError` when that history never came (it names those that did), and
+    :class:`FileNotFoundError` without a database.
     """
     if not db_path.exists():
         raise FileNotFoundError(f"{db_path}: no game server's database")

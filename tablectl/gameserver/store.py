@@ -24,10 +24,13 @@ CREATE TABLE IF NOT EXISTS events (
     table_id TEXT, epoch TEXT, sequence INTEGER, id TEXT UNIQUE NOT NULL, type TEXT NOT NULL,
     sha256 BLOB NOT NULL, body BLOB NOT NULL, seen INTEGER NOT NULL,
     PRIMARY KEY (table_id, epoch, sequence));
+CREATE INDEX IF NOT EXISTS skips ON events (table_id, epoch) WHERE type = 'tablectl.history.skipped.v1';
 CREATE TABLE IF NOT EXISTS rounds (
     table_id TEXT, epoch TEXT, shoe INTEGER, round INTEGER, state TEXT NOT NULL, revision INTEGER NOT NULL,
     result TEXT NOT NULL, event TEXT NOT NULL, PRIMARY KEY (table_id, epoch, shoe, round)) WITHOUT ROWID;
 """
+
+SKIPPED = "tablectl.history.skipped.v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +123,9 @@ class Store:
             held = self.held(table)
             if held is not None and held.epoch == epoch:
                 return held
-            if epoch not in self.refused_epochs(table):
-                raise LookupError(f"no history {epoch} of table {table} has come to this server")
+            if epoch not in (came := self.refused_epochs(table)):
+                which = f"; refused were {', '.join(came)}" if came else ""
+                raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
             ((newest,),) = self._all(
                 "SELECT max(sequence) FROM events WHERE table_id = ? AND epoch = ?", table, epoch
             )
@@ -147,6 +151,11 @@ class Store:
             *(table, epoch, sequence),
         )
         return bytes(found[0][0]) if found else None
+
+    def skipped(self, table: str, epoch: str) -> bool:
+        """Whether a part of this history never came, because the controller does not keep it any more."""
+        sql = "SELECT 1 FROM events INDEXED BY skips WHERE table_id = ? AND epoch = ?"
+        return bool(self._all(f"{sql} AND type = '{SKIPPED}' LIMIT 1", table, epoch))
 
     def events(self, table: str, *, after: int = 0, limit: int = 500) -> list[Taken]:
         """Events of the pinned history, in order."""

@@ -56,4 +56,10 @@ def _later(kept: dict[str, Any]) -> dict[str, Any]:
     """What shoes of the first release did not carry yet."""
     where, what = kept.get("settled", ("", ""))
     revisions = tuple((shoe, number, revision) for shoe, number, revision in kept.get("revisions", ()))
-    return {"settled": (where, what), "revisions": revisions, "unheard": kept.get("unheard", True)}
+    unsettled = tuple((shoe, number) for shoe, number in kept.get("unsettled", ()))
+    return {
+        "settled": (where, what),
+        "revisions": revisions,
+        "unheard": kept.get("unheard", True),
+        "unsettled": unsettled,
+    }

@@ -178,6 +178,17 @@ def _alert_acknowledged(state: State, event: ev.AlertAcknowledged) -> State:
     return replace(state, alerts=tuple(a for a in state.alerts if a[0] != event.alert))
 
 
+def _delivery_parked(state: State, event: ev.DeliveryParked) -> State:
+    if event.revision is None or event.shoe is None or event.round is None:
+        return state
+    where = (event.shoe, event.round)
+    since = {(shoe, number): revision for shoe, number, revision in state.revisions}.get(where)
+    settled_since = since is not None and event.revision > 0 and (since == 0 or since > event.revision)
+    if settled_since or where in state.unsettled:
+        return state
+    return replace(state, unsettled=(*state.unsettled, where))
+
+
 def _device_noted(state: State, event: ev.DeviceNoted) -> State:
     r = state.round
     if event.ends_step:
@@ -218,8 +229,9 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         ev.CountBegan: _count_began,
         ev.CardCounted: _card_counted,
         ev.CountEnded: _count_ended,
-        # Parking comes with its own issue: a journal that holds it was written by a later release, and is
-        # refused rather than misread.
+        ev.DeliveryParked: _delivery_parked,
+        ev.DeliverySkipped: _same,
+        # event.parked and history.skipped are no rows: they are sent in place of rows.
         ev.CommandRecorded: _same,
         ev.PinAttempted: _same,
         ev.ScanPassed: _same,

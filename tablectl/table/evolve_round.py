@@ -189,7 +189,11 @@ def _revised(state: State, event: ev.Event, revision: int, text: str) -> State:
     """A round settled before has become something else."""
     assert event.shoe is not None and event.round is not None
     others = tuple(known for known in state.revisions if known[:2] != (event.shoe, event.round))
-    state = replace(state, revisions=(*others, (event.shoe, event.round, revision)))
+    state = replace(
+        state,
+        revisions=(*others, (event.shoe, event.round, revision)),
+        unsettled=tuple(one for one in state.unsettled if one != (event.shoe, event.round)),
+    )
     where = f"{event.shoe}/{event.round}"
     if state.settled[0] != where:
         return state

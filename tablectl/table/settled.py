@@ -18,7 +18,7 @@ from tablectl.rules import deal, next_position
 from tablectl.table.corrections import check_possible
 from tablectl.table.evolve_round import BURNED, KEPT, RESERVED, amended_shoe, cards_told
 from tablectl.table.holds import void_is_the_rule
-from tablectl.table.inputs import Command, Past
+from tablectl.table.inputs import Command, Kind, Past
 from tablectl.table.turn import Refused, Turn
 
 NONE = "none"
@@ -34,6 +34,9 @@ def _past(turn: Turn, command: Command, target: str) -> Past:
     known = {(shoe, number): revision for shoe, number, revision in turn.state.revisions}
     revision = known.get((past.shoe, past.round))
     if past.voided or revision == 0:
+        # The game server may have refused that void: it is told once more.
+        if command.kind is Kind.VOID and (past.shoe, past.round) in turn.state.unsettled:
+            return past
         raise Refused(f"round {target} is void already")
     if revision is not None and revision != past.revision:
         raise Refused(
@@ -45,8 +48,8 @@ def _past(turn: Turn, command: Command, target: str) -> Past:
 def void_settled(turn: Turn, command: Command, target: str) -> None:
     """The round does not count after all: its bets go back. Its cards stay used."""
     past = _past(turn, command, target)
-    assert past.result is not None and command.person is not None and command.reason is not None
-    cards = cards_told(public_data(past.result))
+    assert command.person is not None and command.reason is not None
+    cards = {} if past.result is None else cards_told(public_data(past.result))
     uses_kept = void_is_the_rule(turn.state) and target == turn.state.settled[0]
     turn.emit(
         ev.RoundVoided(

@@ -191,6 +191,8 @@ class State:
     """The round that was settled last, and how: for whoever comes a moment too late."""
     revisions: tuple[tuple[int, int, int], ...] = ()
     """Shoe, round and revision (0: void) of each round that was amended or voided after its result."""
+    unsettled: tuple[tuple[int, int], ...] = ()
+    """Shoe and round of each whose settling event the game server refused: until it is voided or amended."""
     before_shoe: tuple[str, bool, bool] | None = None
     """Phase, ``inspected`` and ``shoe_since_open`` before ``shoe new``, until a card is drawn."""
     row: int = 0

@@ -344,6 +344,33 @@ def test_the_marks_stay_few_and_never_tell_an_owed_event_younger_than_it_is(
             assert box.link(probe).good
 
 
+# --- what is kept no more ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wanted", [1, 4])
+def test_a_server_that_asks_for_what_is_kept_no_more_halts_and_moves_nothing(wanted: int) -> None:
+    box = after(replace(running(), kept_from=5), ok(wanted))
+    assert box.next_action(T0) == Halted(f"the server wants event {wanted}; the oldest kept here is 5")
+    assert box.trouble is not None
+    assert (box.trouble.wanted, box.trouble.refused, box.acked) == (wanted, None, 10)
+    box = replace(box, skips=frozenset({wanted})).retried()
+    box = after(box, ok(wanted))
+    assert box.next_action(T0) == Send(wanted, 21 - wanted)
+    box = after(box, ok(8))
+    assert box.next_action(T0) == Send(8, 13)
+
+
+def test_what_is_kept_is_sent_again() -> None:
+    assert after(replace(running(), kept_from=5), ok(5)).next_action(T0) == Send(5, 16)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_the_event_that_is_refused_is_named(status: int) -> None:
+    box = after(running(head=11), Answer(status))
+    assert box.trouble is not None
+    assert (box.trouble.refused, box.trouble.wanted) == (11, None)
+
+
 # --- any answers at all -----------------------------------------------------------------------------------
 
 answers = st.one_of(

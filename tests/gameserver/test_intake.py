@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tablectl.delivery.signing import parse_secret, sign
-from tablectl.events import EventParked, public_data
+from tablectl.events import EventParked, HistorySkipped, public_data
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.store import Store
 from tests.gameserver.posting import (
@@ -248,6 +248,46 @@ def test_a_parked_result_is_unsettled_and_takes_the_sequence(server: Server) -> 
     record = server.store.round("T07", EPOCH, 1, 7)
     assert record is not None
     assert record.state == "parked"
+
+
+def skip(first: int, last: int, *, at: int | None = None) -> bytes:
+    sequence = first if at is None else at
+    sent = body(sequence, HistorySkipped(from_=first, to=last))
+    return sent.replace(b'-%012d"' % sequence, b'-%012d-s"' % sequence, 1)
+
+
+def test_a_skip_leaps_over_what_is_kept_no_more(server: Server) -> None:
+    server.post(body(1), body(2))
+    assert server.post(skip(3, 9)) == Reply(200, {"next": 10})
+    assert server.post(skip(3, 9)) == Reply(200, {"next": 10}), "sent again"
+    assert server.post(body(10)) == Reply(200, {"next": 11})
+    assert server.sequences() == [1, 2, 3, 10]
+    assert (server.post(body(3)).status, server.post(body(5)).status) == (422, 422)
+    assert "was skipped" in server.post(body(5)).payload["error"]
+    assert server.post(skip(12, 20)) == Reply(409, {"next": 11, "error": "event 11 comes before 12"})
+
+
+@pytest.mark.parametrize(
+    "sent", [skip(1, 9, at=3), skip(4, 9, at=3), skip(3, 2), skip(3, 9).replace(b'"to":9', b'"to":"9"')]
+)
+def test_a_skip_that_cannot_be_is_refused(server: Server, sent: bytes) -> None:
+    server.post(body(1), body(2))
+    assert server.post(sent).status == 422
+    assert server.sequences() == [1, 2]
+
+
+def test_what_follows_a_skip_in_one_batch_follows_it(server: Server) -> None:
+    assert server.post(skip(1, 9), body(2)).status == 422
+    assert server.sequences() == []
+
+
+def test_a_round_that_was_skipped_may_be_amended_and_only_then(server: Server) -> None:
+    assert server.post(body(1, amended(7, revision=2))).status == 422
+    server.post(skip(1, 9))
+    assert server.post(body(10, amended(7, revision=2))) == Reply(200, {"next": 11})
+    record = server.store.round("T07", EPOCH, 1, 7)
+    assert record is not None
+    assert record.state == "amended"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+"""What a pit boss orders about the delivery: try again, park the event that is refused, skip lost history."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from tablectl.api_commands import NO_DELIVERY, Commands, error, peer, record_of
+from tablectl.api_forms import BadRequest, parse_order
+from tablectl.clock import Instant
+from tablectl.core import Record
+from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.instead import park, skip
+from tablectl.events import Event
+from tablectl.journal import JournalFault, JournalReader
+
+RETRY, PARK, START_AT = "delivery retry", "delivery park", "delivery start-at"
+
+
+class Refusal(Exception):
+    """Why the order is not carried out."""
+
+
+class DeliveryRoutes:
+    """The handlers. One order at a time: what it was decided on is still so when it is committed."""
+
+    def __init__(
+        self,
+        commands: Commands,
+        delivery: Callable[[], HttpDelivery | None],
+        reader: JournalReader,
+        clock: Callable[[], Instant],
+        *,
+        test: bool,
+    ) -> None:
+        self._commands = commands
+        self._delivery = delivery
+        self._reader = reader
+        self._clock = clock
+        self._test = test
+        self._turn = asyncio.Lock()
+
+    def routes(self) -> list[web.RouteDef]:
+        """Where they are found."""
+        return [
+            web.post("/v1/delivery/retry", self._retry),
+            web.post("/v1/delivery/park", self._park),
+            web.post("/v1/delivery/start-at", self._start_at),
+        ]
+
+    async def _retry(self, request: web.Request) -> web.Response:
+        """The game server may take now what halted the delivery."""
+        return await self._ordered(request, RETRY)
+
+    async def _park(self, request: web.Request) -> web.Response:
+        """The event that is refused is set aside; its round is to be settled anew."""
+        return await self._ordered(request, PARK)
+
+    async def _start_at(self, request: web.Request) -> web.Response:
+        """The game server does without the history that is kept no more."""
+        return await self._ordered(request, START_AT)
+
+    async def _ordered(self, request: web.Request, command: str) -> web.Response:
+        try:
+            given = parse_order(await request.read(), with_event=command != RETRY)
+        except BadRequest as bad:
+            return error(400, str(bad))
+        asked = record_of(given, command, peer(request)[1])
+        refused = await self._commands.let_in(asked, given.get("pin"))
+        if refused is not None:
+            return refused
+        async with self._turn:
+            try:
+                answer, events = await self._decide(command, given)
+                accepted = True
+            except Refusal as why:
+                answer, events, accepted = f"{command} refused: {why}", (), False
+            except (JournalFault, sqlite3.Error, OSError) as fault:
+                return error(503, f"the journal cannot be read: {fault}")
+            asked = record_of(given, command, asked.uid, answer, accepted=accepted)
+            record = Record(asked, self._clock(), events)
+            status, body = await self._commands.carry_out(asked.id, record)
+            delivery = self._delivery()
+            if status == 200 and command == RETRY and delivery is not None:
+                delivery.retry()
+        return web.json_response(body, status=status)
+
+    async def _decide(self, command: str, given: dict[str, Any]) -> tuple[str, tuple[Event, ...]]:
+        """What is answered, and what is written down with it. Raises :class:`Refusal`."""
+        delivery = self._delivery()
+        if delivery is None:
+            raise Refusal(NO_DELIVERY)
+        if command == RETRY:
+            return "the game server is asked again", ()
+        who = given.get("reason") or "", given.get("person") or ""
+        if command == PARK:
+            return await self._parking(delivery, given["event"], *who)
+        return self._starting_at(delivery, given["event"], *who)
+
+    async def _parking(
+        self, delivery: HttpDelivery, sequence: int, reason: str, person: str
+    ) -> tuple[str, tuple[Event, ...]]:
+        trouble = delivery.outbox.trouble if delivery.outbox is not None else None
+        at = None if trouble is None else trouble.refused
+        if delivery.parked(sequence):
+            again = "; the game server refuses that too: it must be mended there" if at == sequence else ""
+            raise Refusal(f"event {sequence} is parked already{again}")
+        if at is None:
+            raise Refusal("the game server refuses no event now; look at: tablectl delivery status")
+        if at != sequence:
+            raise Refusal(f"event {sequence} is not the one that is refused; that is event {at}")
+        found = await asyncio.to_thread(self._reader.bodies, sequence, 1)
+        if not found or found[0].sequence != sequence:
+            raise Refusal(f"there is no event {sequence} in this journal")
+        event = park(found[0], self._reader.epoch, self._clock(), reason, person)
+        answer = f"event {sequence} ({event.parked_type}) is parked"
+        if event.revision is not None:
+            answer += f"; round {event.shoe}/{event.round} is unsettled until it is voided or amended"
+        return answer, (event,)
+
+    def _starting_at(
+        self, delivery: HttpDelivery, sequence: int, reason: str, person: str
+    ) -> tuple[str, tuple[Event, ...]]:
+        box = delivery.outbox
+        wanted = None if box is None or box.trouble is None else box.trouble.wanted
+        if box is None or wanted is None:
+            raise Refusal(
+                "the game server asks for nothing that is kept no more; look at: tablectl delivery status"
+            )
+        last = box.high + 1
+        if not box.kept_from <= sequence <= last:
+            raise Refusal(
+                f"it can start at {box.kept_from}, the oldest event kept, up to {last}, the first one that"
+                f" no game server has acknowledged; not at {sequence}"
+            )
+        reader, at = self._reader, self._clock()
+        event = skip(reader.table, reader.epoch, at, wanted, sequence - 1, reason, person, test=self._test)
+        return f"the events {wanted} to {sequence - 1} are skipped; it goes on at {sequence}", (event,)
