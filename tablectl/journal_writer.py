@@ -21,6 +21,8 @@ from tablectl.journal_rows import Row
 QUEUE_ROWS = 10_000
 """Most rows that wait. The core holds the table well before (design, section 1: three quarters)."""
 RETRY_SECONDS = 0.25
+TRIM_REST = 0.05
+"""How long (s) it rests between removing some old rows and the next ones."""
 SLOW = 2 * SECOND
 """A commit longer than this is a slow disk: no betting is opened on it."""
 
@@ -66,6 +68,7 @@ class JournalWriter:
         self._depth = 0
         self._waiting = 0
         self._acked: int | None = None
+        self._trim = 0
         self._stopping = False
         self._give_up = False
         self._ended = False
@@ -124,6 +127,12 @@ class JournalWriter:
             self._acked = sequence
             self._changed.notify_all()
 
+    def trim(self, upto: int) -> None:
+        """Remove the rows up to ``upto``, a few at a time, whenever there is nothing to write."""
+        with self._changed:
+            self._trim = upto
+            self._changed.notify_all()
+
     def stop(self, timeout: float = 3.0) -> bool:
         """Write what is left, then end. False when the disk did not take all of it within ``timeout`` s."""
         with self._changed:
@@ -157,12 +166,21 @@ class JournalWriter:
     def _turn(self) -> bool:
         """One commit and its report; False at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._acked is not None or self._stopping)
+            self._changed.wait_for(
+                lambda: self._queue or self._acked is not None or self._trim or self._stopping
+            )
             if not self._queue and self._acked is None:
-                return False
+                if self._stopping:
+                    return False
+                upto = self._trim
+            else:
+                upto = 0
             batches, acked = tuple(self._queue), self._acked
             self._queue.clear()
             self._acked = None
+        if upto:
+            self._remove(upto)
+            return True
         rows = [row for batch in batches for row in batch.rows]
         while not self._commit(rows, acked):
             with self._changed:
@@ -174,6 +192,20 @@ class JournalWriter:
             self._depth -= sum(batch.weight for batch in batches)
             self._changed.notify_all()
         return True
+
+    def _remove(self, upto: int) -> None:
+        """Some of the oldest rows; a disk in trouble is left in peace, they are asked for again."""
+        self._committing_since = self._clock().boot
+        try:
+            left = self._journal.trim(upto)
+        except (sqlite3.OperationalError, OSError):
+            left = 0
+        finally:
+            self._committing_since = None
+        with self._changed:
+            if not left and self._trim == upto:
+                self._trim = 0
+            self._changed.wait_for(lambda: self._queue or self._stopping, TRIM_REST)
 
     def _commit(self, rows: list[Row], acked: int | None) -> bool:
         """Try once. Only a disk's trouble is worth another try; any other error ends the thread."""

@@ -32,6 +32,8 @@ from tablectl.delivery.outbox import Link
 from tablectl.events import event_id
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
+from tablectl.journal_keep import keep
+from tablectl.journal_mirror import Mirror
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
 from tablectl.local_interface import Behind, make_api
@@ -48,7 +50,10 @@ from tablectl.service import Published, Service
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 
-_STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
+_STOPPING = (
+    *(("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5)),
+    *(("signals", 0.2), ("mirror", 0.2)),
+)
 """In the order in which data flows, with the seconds each may take: under five in all."""
 
 EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
@@ -83,6 +88,7 @@ class Runtime:
         self._still_starting = still_starting
         self._lock: TableLock | None = None
         self._journal: Journal | None = None
+        self._mirror: Mirror | None = None
         self._readers: list[JournalReader] = []
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
@@ -106,7 +112,7 @@ class Runtime:
         rules = config.house_rules().resolved(result_button=traits.has_result_button)
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
-        self._journal = journal = Journal.open(config.journal_path, config.table.id)
+        self._journal = journal = Journal.open(config.journal_path, config.table.id, self._still_starting)
 
         self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
@@ -162,7 +168,9 @@ class Runtime:
             self.crashed,
             self._troubles,
         )
-        self.core.put(Started(self._clock(), __version__))  # before all else that may come
+        self.core.put(Started(self._clock(), __version__, journal.mended))  # before all else that may come
+        if journal.mended:
+            self.log.error("the journal was mended", reason=journal.mended)
         self._delivering = Delivering(
             config,
             journal.epoch,
@@ -171,6 +179,7 @@ class Runtime:
             on_alarm=self.supervision.alarm,
             log=self.log,
         )
+        self._add_keeping(journal)
         self._add_api(journal, past)
         self._delivering.add_to(self.service)
         for name, part in (
@@ -182,6 +191,9 @@ class Runtime:
         ):
             self._running[name] = part.stop
             part.start()
+        if self._mirror is not None:
+            self._running["mirror"] = self._mirror.stop
+            self._mirror.start()
         self.log.info(
             "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
         )
@@ -197,6 +209,8 @@ class Runtime:
         """What the game server's link and the scanner have to tell."""
         yield from self._link.troubles(at)
         yield from self.scanner.look(at)
+        if self._mirror is not None and self._mirror.trouble:
+            yield Trouble(at, "mirror", self._mirror.trouble)
 
     def _open_reader(self, journal: Journal) -> JournalReader:
         reader = journal.reader()
@@ -238,6 +252,16 @@ class Runtime:
         api = make_api(behind, lambda: self._open_reader(journal))
         self.service.add(setup=api.start, close=api.stop)
 
+    def _add_keeping(self, journal: Journal) -> None:
+        """What the journal needs besides writing: a copy elsewhere, and an end of what is too old."""
+        config = self.config.journal
+        if config.mirror is not None:
+            self._mirror = Mirror(config.mirror, journal.reader, clock=self._clock)
+        if config.keep_days is not None:
+            reader = self._open_reader(journal)
+            mirrored = lambda: None if self._mirror is None else self._mirror.row  # noqa: E731
+            self.service.add(partial(keep, reader, self.writer.trim, config.keep_days, mirrored, self._clock))
+
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
         gate.admit(await come(lambda: self.config.credentials_now()[1], self.log))
@@ -255,6 +279,8 @@ class Runtime:
         if self._on_stored is not None and isinstance(batches[-1].token, Durable):
             self._on_stored(batches[-1].token, batches)
         self.service.stored(batches)
+        if self._mirror is not None:
+            self._mirror.wake()
 
     def _after_commit(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
         """On the service loop."""
@@ -317,8 +343,8 @@ class Runtime:
         ended = True
         for name, seconds in _STOPPING:
             stop = self._running.pop(name, None)
-            # A beeper that hangs is left behind: it holds nothing that another process needs.
-            ended &= stop is None or stop(seconds) or name == "signals"
+            # A beeper or a mirror that hangs is left behind: it holds nothing that another process needs.
+            ended &= stop is None or stop(seconds) or name in ("signals", "mirror")
         self._close_journal()
         return ended
 

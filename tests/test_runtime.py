@@ -245,7 +245,7 @@ def fails(path, mode):
     error = sqlite3.DatabaseError("as told")
     error.sqlite_errorcode = getattr(sqlite3, sys.argv[2])
     raise error
-journal_file._connect = fails
+journal_file.connect = fails
 raise SystemExit(run(load_config(Path(sys.argv[1]))))
 """
 

@@ -136,7 +136,8 @@ class HttpDelivery:
         reader = await aside(self._reader_factory)
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
-            self._outbox = Outbox.begin(self._clock().boot, head=head, acked=acked)
+            sure = await aside(reader.sure)
+            self._outbox = Outbox.begin(self._clock().boot, head=head, acked=acked, sure=sure)
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
             async with self._session() as session, asyncio.TaskGroup() as group:

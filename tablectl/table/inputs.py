@@ -167,10 +167,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A process began on this journal."""
+    """A process began on this journal. ``mended``: what of it was lost or cut then, in words."""
 
     at: Instant
     version: str
+    mended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
