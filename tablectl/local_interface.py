@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
+from tablectl.api_journal import JournalRoutes
 from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
 from tablectl.clock import Instant
@@ -18,6 +19,8 @@ from tablectl.delivery.link import ServerLink
 from tablectl.gate import Gate
 from tablectl.inlining import inlined
 from tablectl.journal import JournalReader
+from tablectl.journal_backup import Backups
+from tablectl.journal_mirror import Mirror
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.raw_tap import RawTap, Source
@@ -45,6 +48,7 @@ class Behind:
     driver: Driver
     settings: dict[str, Any]
     health: Callable[[], str | None]
+    mirror: Mirror | None
     clock: Callable[[], Instant]
 
 
@@ -62,7 +66,18 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         back,
         clock,
     )
-    routes = (*SignalRoute(published, behind.signals).routes(), *_raw(behind, commands).routes())
+    mirror = behind.mirror
+    journal = JournalRoutes(
+        open_journal(),
+        commands,
+        Backups(lambda: JournalReader.open(config.journal_path), config.backups_path),
+        lambda row: None if mirror is None else mirror.view(row),
+    )
+    routes = (
+        *SignalRoute(published, behind.signals).routes(),
+        *_raw(behind, commands).routes(),
+        *journal.routes(),
+    )
     return Api(
         config.socket_path,
         _facts(behind),

@@ -247,6 +247,7 @@ class Runtime:
             driver=driver,
             settings=settings,
             health=self.unhealthy,
+            mirror=self._mirror,
             clock=self._clock,
         )
         api = make_api(behind, lambda: self._open_reader(journal))
@@ -254,13 +255,13 @@ class Runtime:
 
     def _add_keeping(self, journal: Journal) -> None:
         """What the journal needs besides writing: a copy elsewhere, and an end of what is too old."""
-        config = self.config.journal
-        if config.mirror is not None:
-            self._mirror = Mirror(config.mirror, journal.reader, clock=self._clock)
-        if config.keep_days is not None:
+        mirror, days = self.config.journal.mirror, self.config.journal.keep_days
+        if mirror is not None:
+            self._mirror = Mirror(mirror, journal.reader, clock=self._clock)
+        if days is not None:
             reader = self._open_reader(journal)
             mirrored = lambda: None if self._mirror is None else self._mirror.row  # noqa: E731
-            self.service.add(partial(keep, reader, self.writer.trim, config.keep_days, mirrored, self._clock))
+            self.service.add(partial(keep, reader, self.writer.trim, days, mirrored, self._clock))
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
