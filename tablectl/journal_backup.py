@@ -19,7 +19,7 @@ from typing import Any
 
 from tablectl import journal_newest
 from tablectl.journal_copy import Copied, copy_rows
-from tablectl.journal_file import LOGS, beside, put_in_place, sync
+from tablectl.journal_file import LOGS, beside, keep_aside, put_in_place, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable
@@ -131,7 +131,7 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             f"the journal in place has rows up to {here.row}, event {here.sequence}, and the backup only "
             f"{copied.row}, event {copied.sequence}; if it is really to go back: --older"
         )
-    aside = _keep(path)
+    aside = keep_aside(path, "replaced") if path.exists() else None
     put_in_place(new, path)
     record = NewestFile(path)
     with contextlib.closing(record):
@@ -162,22 +162,6 @@ def _in_place(path: Path) -> Newest | None:
         if known is None or known.epoch != reader.epoch or known.row < row:
             return Newest(reader.epoch, row, sequence, reader.acked(), b"")
     return known
-
-
-def _keep(path: Path) -> Path | None:
-    """Copy what is in place aside."""
-    if not path.exists():
-        return None
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    aside, number = beside(path, f".replaced-{stamp}"), 1
-    while aside.exists():
-        number += 1
-        aside = beside(path, f".replaced-{stamp}-{number}")
-    for suffix in ("", *LOGS):
-        if beside(path, suffix).exists():
-            shutil.copy2(beside(path, suffix), beside(aside, suffix))
-            sync(beside(aside, suffix))
-    return aside
 
 
 def _told(copied: Copied, epoch: str, here: Newest | None, aside: Path | None) -> list[str]:

@@ -11,7 +11,9 @@ import contextlib
 import mmap
 import os
 import secrets
+import shutil
 import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -179,6 +181,24 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def keep_aside(path: Path, why: str) -> Path:
+    """Keep a journal and its logs under names with ``why`` and the time in them, before another replaces it.
+
+    True copies: a link would be written on if the replacement is cut short.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    aside, number = beside(path, f".{why}-{stamp}"), 1
+    while aside.exists():
+        number += 1
+        aside = beside(path, f".{why}-{stamp}-{number}")
+    for suffix in ("", *LOGS):
+        if beside(path, suffix).exists():
+            shutil.copy2(beside(path, suffix), beside(aside, suffix))
+            sync(beside(aside, suffix))
+    sync(path.parent)
+    return aside
 
 
 def put_in_place(new: Path, path: Path) -> None:

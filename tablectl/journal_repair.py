@@ -8,15 +8,13 @@ whole.  Everything there was is copied aside before anything is changed.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tablectl import journal_newest
 from tablectl.journal_copy import copy_rows
-from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, finish, put_in_place, sync
+from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, finish, keep_aside, put_in_place
 from tablectl.journal_newest import Newest
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
@@ -49,7 +47,9 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> str:
             if newest is not None and newest.epoch != reader.epoch:
                 newest = None  # of the history before this one
             said = _end(reader, newest, busy)
-            if not said and reader.meta()["schema"] != str(SCHEMA):
+            schema = reader.meta()["schema"] if not said else str(SCHEMA)
+            if schema != str(SCHEMA):
+                keep_aside(path, f"schema{schema}")  # what the release before can read
                 _anew(reader, None, None, busy)
         return said
     except sqlite3.Error as error:
@@ -94,7 +94,7 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> str:
         )
     wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
     if wrong:
-        aside = _aside(reader.path)
+        aside = keep_aside(reader.path, "torn").name
         _anew(reader, None, None, busy)
         return (
             f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost; copy: {aside}"
@@ -114,7 +114,7 @@ def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: in
             f"{reader.path}: {what}; the game server has acknowledged event {acked} (was the file "
             f"{reader.path.name}-wal left behind or damaged?); {WAY_OUT}"
         )
-    aside = _aside(reader.path)
+    aside = keep_aside(reader.path, "torn").name
     _anew(reader, row, sequence, busy)
     return f"{what}; none was acknowledged by the game server; {_COMPARE}; copy: {aside}"
 
@@ -134,7 +134,7 @@ def _torn(reader: JournalReader, newest: Newest | None, acked: int, found: Journ
             row=bad,
         )
     why = str(fault).split(": ", 1)[-1].removesuffix(f"; {WAY_OUT}")
-    aside = _aside(reader.path)
+    aside = keep_aside(reader.path, "torn").name
     _anew(reader, good_row, good_sequence, busy)
     upto = f" to {newest.row}" if newest is not None and newest.row > bad else " and those behind it"
     return (
@@ -165,22 +165,6 @@ def _whole_behind(reader: JournalReader, bad: int, until: int) -> bool:
         except (sqlite3.DatabaseError, TypeError, ValueError, AttributeError):
             continue
     return False
-
-
-def _aside(path: Path) -> str:
-    """Copy the database and its logs beside it, to names with the time in them; the first one's name."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    name = beside(path, f".torn-{stamp}")
-    number = 1
-    while name.exists():
-        number += 1
-        name = beside(path, f".torn-{stamp}-{number}")
-    for suffix in ("", *LOGS):
-        if beside(path, suffix).exists():
-            shutil.copy2(beside(path, suffix), beside(name, suffix))
-            sync(beside(name, suffix))
-    sync(path.parent)
-    return name.name
 
 
 def _anew(reader: JournalReader, upto: int | None, sure: int | None, busy: Busy) -> None:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.journal import Journal
+from tablectl.journal_disk import Cause, cause_of
 from tablectl.journal_rows import Row
 
 QUEUE_ROWS = 10_000
@@ -73,6 +74,7 @@ class JournalWriter:
         self._give_up = False
         self._ended = False
         self._error = ""
+        self._cause: Cause | None = None
         self._committing_since: int | None = None
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
@@ -103,6 +105,11 @@ class JournalWriter:
             return "failing"
         since = self._committing_since
         return "slow" if since is not None and self._clock().boot - since > SLOW else "ok"
+
+    @property
+    def cause(self) -> Cause | None:
+        """What the failing disk is: full, read-only, locked; None while it does not fail."""
+        return self._cause
 
     def start(self) -> None:
         self._thread.start()
@@ -216,9 +223,9 @@ class JournalWriter:
             elif acked is not None:
                 self._journal.set_acked(acked)
         except (sqlite3.OperationalError, OSError) as error:
-            self._error = str(error)
+            self._error, self._cause = str(error), cause_of(error, self._journal.path)
             return False
         finally:
             self._committing_since = None
-        self._error = ""
+        self._error, self._cause = "", None
         return True
