@@ -14,6 +14,8 @@ from tablectl.table import Trouble
 
 NOW = 1_000 * SECOND
 
+CAUSES = {"disk-full": "full", "disk-readonly": "readonly", "journal-locked": "locked"}
+
 
 class Bench:
     """A table whose every thread has just moved."""
