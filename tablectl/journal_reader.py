@@ -72,19 +72,24 @@ class JournalReader(RoundQueries):
     def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
         """Public events from ``first_sequence`` on, as they are to be sent.
 
-        Raises :class:`LookupError` when the file gives another event for one: a damaged index.
+        Raises :class:`LookupError` naming one that is not what was written: nothing damaged is sent.
         """
         found = self._all(
-            "SELECT sequence, public FROM rows WHERE sequence >= ? ORDER BY sequence LIMIT ?",
+            f"SELECT {_ROW}, prev_hash, hash FROM rows WHERE sequence >= ? ORDER BY sequence LIMIT ?",  # noqa: S608
             first_sequence,
             limit,
         )
         made = []
-        for number, body in found:
-            event = json.loads(body)  # type: ignore[arg-type]
-            if int(event["sequence"]) != number:
-                raise LookupError(f"event {number}: the index gives event {event['sequence']}")
-            made.append(Outgoing(number, event["id"], body))  # type: ignore[arg-type]
+        for *columns, before, digest in found:
+            row = Row(*columns)  # type: ignore[arg-type]
+            try:
+                event = json.loads(row.public or b"")
+                good = int(event["sequence"]) == row.sequence and chained(before, row) == digest  # type: ignore[arg-type]
+            except (ValueError, KeyError, TypeError):
+                good = False
+            if not good or row.sequence is None or row.public is None:
+                raise LookupError(f"row {row.row}, event {row.sequence}: it is not what was written")
+            made.append(Outgoing(row.sequence, event["id"], row.public))
         return made
 
     def last(self) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -13,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from tablectl.clock import SECOND, Instant
-from tablectl.journal import Journal, JournalFault, JournalReader, Row
+from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
 from tablectl.journal_copy import copy_rows
-from tablectl.journal_keep import DAY, removable
+from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
-from tablectl.replay import replay_journal
+from tablectl.replay import replay, replay_journal
 from tablectl.table import Started
 from tests.e2e.harness import until
 from tests.journals import WALL, fill, starts
@@ -152,6 +153,27 @@ def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
                        "WHERE key = 'anchor'")  # fmt: skip
             db.commit()
         JournalReader.open(path).verify()
+
+
+async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(path, shoe_days=100)
+    reader = JournalReader.open(path)
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    late = Instant(0, WALL + 9_000 * DAY)
+
+    async def asked(seconds: float) -> list[int]:
+        found: list[int] = []
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(keep(reader, found.append, 400, lambda: None, lambda: late), seconds)
+        return found
+
+    assert await asked(0.2) == [starts(rows)[2] - 1]
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
+        db.commit()
+    assert await asked(0.2) == []
 
 
 def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
@@ -325,3 +347,46 @@ def test_no_copy_is_left_half_done(path: Path, tmp_path: Path) -> None:
         copy_rows(JournalReader.open(path), tmp_path / "copy.db")
     assert not list(tmp_path.glob("copy*"))
     assert os.listdir(tmp_path)
+
+
+def test_what_is_damaged_is_not_sent(path: Path) -> None:
+    rows = fill(path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rows SET public = replace(public, 'tablectl', 'tabl_ctl') WHERE row = 40")
+        db.commit()
+    reader = JournalReader.open(path)
+    sequence = rows[39].sequence
+    assert sequence is not None
+    assert len(reader.bodies(sequence - 3, 3)) == 3
+    with pytest.raises(LookupError, match=f"row 40, event {sequence}"):
+        reader.bodies(sequence, 1)
+
+
+# --- a restart ----------------------------------------------------------------------------------------
+
+
+def test_a_restart_reads_as_much_of_a_long_journal_as_of_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted, not timed; and what it comes to is what every row leads to."""
+    read: list[int] = []
+    every = JournalReader._all
+
+    def counted(reader: JournalReader, sql: str, *values: object) -> list[tuple[object, ...]]:
+        found = every(reader, sql, *values)
+        read[-1] += len(found)
+        return found
+
+    for shoes in (12, 60):
+        folder = tmp_path / str(shoes)
+        folder.mkdir()
+        rows = fill(folder / "T07.db", shoes)
+        assert len(rows) > 500
+        with monkeypatch.context() as patch:
+            read.append(0)
+            patch.setattr(JournalReader, "_all", counted)
+            journal = Journal.open(folder / "T07.db", "T07")
+            past = replay_journal(journal)
+        assert past.state == replay((row.row, decode_row(row)[0]) for row in rows)
+        journal.close()
+    assert abs(read[1] - read[0]) < 60, read

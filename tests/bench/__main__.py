@@ -4,7 +4,9 @@ Everything is measured in one run, the floors between one hand and the next, so 
 the floors as much as the table.  Between two cards there is a pause, as there is at a table: a processor
 that was idle runs its first instructions slower (cold caches, low clock), the floors' as well as the
 table's; ``--pause 0.002`` shows the other end.  Prints the figures, then each aim with the ratio to it; exit
-0 also when an aim is missed (``--strict``: 1), because a busy machine is no fault of the program.  ``python -m tests.bench journal``: what a long journal costs.
+0 also when an aim is missed (``--strict``: 1), because a busy machine is no fault of the program.
+
+``python -m tests.bench journal``: what a long journal costs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m tests.bench journal``: what a long journal costs: restart, memory, bytes, and who slows a commit.
+"""``python -m tests.bench journal``: what a long journal costs: restart, memory, bytes; who slows a commit.
 
 Journals of whole shoes of the simulator, of several lengths. A start (open, check, replay) runs in a process
 of its own, the lengths in turn, so that a busy machine is busy for all of them; the state it comes to is
@@ -196,7 +196,8 @@ def main(arguments: list[str]) -> int:
                 found[events].append(start(path, "start"))
         base = statistics.median(float(str(one["ms"])) for one in found[given.events[0]])
         print(
-            f"{'events':>9} {'start ms':>9} {'ratio':>6} {'RSS MB':>7} {'MB':>7} {'bytes a round':>14}  all rows"
+            f"{'events':>9} {'start ms':>9} {'ratio':>6} {'RSS MB':>7} {'MB':>7} {'bytes a round':>14}"
+            "  replay of every row"
         )
         good = True
         for events, path in paths.items():
