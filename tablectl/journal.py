@@ -42,7 +42,9 @@ class Journal(JournalReader):
     def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
         super().__init__(path, db, table, epoch)
         self.mended = ""
-        """What was lost or cut at the opening, for people; "" when nothing was."""
+        """What was mended at the opening, for people; "" when nothing was."""
+        self.lost = False
+        """Whether rows are gone by it."""
         self._uncertain = False
         last, _ = self.last()
         self._tail = self.walk(max(0, last - PAGE))
@@ -69,7 +71,7 @@ class Journal(JournalReader):
         db, meta = open_existing(path, "rw")
         try:
             journal = cls(path, db, table, meta["epoch"])
-            journal.mended = mended
+            journal.mended, journal.lost = mended.said, mended.lost
             return journal
         except BaseException as error:
             db.close()

@@ -24,6 +24,8 @@ from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 
+MOST_BACKUPS = 20
+"""Files in the daemon's folder: who may use its socket must not be able to fill the disk."""
 REST = 0.02
 """How long (s) the daemon rests between 500 rows."""
 
@@ -97,6 +99,8 @@ class Backups:
     def _make(self) -> None:
         try:
             with contextlib.closing(self._open_journal()) as reader:
+                if len(list(self._folder.glob(f"{reader.table}-*.db"))) >= MOST_BACKUPS:
+                    raise OSError(f"{self._folder} has {MOST_BACKUPS} backups; move some of them away")
                 file, copied = backup(reader, self._folder, rest=REST)
             made = {"file": str(file), "row": copied.row, "sequence": copied.sequence, "acked": copied.acked}
         except (JournalFault, OSError, sqlite3.Error) as fault:

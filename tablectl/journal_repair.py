@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl import journal_newest
@@ -24,11 +25,20 @@ LOOKED_BEHIND = 2_000
 
 _COMPARE = "compare the cards on the table with the screen, and the last results with the game server"
 
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What was mended, in words; "" when nothing was. ``lost``: rows are gone."""
+
+    said: str = ""
+    lost: bool = False
+
+
 Busy = Callable[[], object]
 
 
-def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> str:
-    """See to it that the journal at ``path`` can be opened for writing; what was lost or cut, or "".
+def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
+    """See to it that the journal at ``path`` can be opened for writing.
 
     ``busy`` is called now and then while it takes long. Raises :class:`JournalFault`, and
     :class:`JournalUnavailable` when the disk is in the way.
@@ -37,7 +47,7 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> str:
         finish(path)
         if not path.exists():
             _refuse_when_gone(path)
-            return ""
+            return Mended()
         with contextlib.closing(JournalReader.open(path)) as reader:
             if reader.table != table:
                 raise JournalFault(
@@ -47,8 +57,7 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> str:
             if newest is not None and newest.epoch != reader.epoch:
                 newest = None  # of the history before this one
             said = _end(reader, newest, busy)
-            schema = reader.meta()["schema"] if not said else str(SCHEMA)
-            if schema != str(SCHEMA):
+            if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
                 keep_aside(path, f"schema{schema}")  # what the release before can read
                 _anew(reader, None, None, busy)
         return said
@@ -70,23 +79,23 @@ def _refuse_when_gone(path: Path) -> None:
         )
 
 
-def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> str:
+def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
     """Look at the journal's last rows, and mend what may be mended."""
     acked = max(reader.acked(), newest.acked if newest else 0)
     try:
         last = reader.last()[0]
         row, sequence, digest = reader.walk(max(0, last - PAGE))
     except JournalFault as fault:
-        return _torn(reader, newest, acked, fault, busy)
+        return Mended(_torn(reader, newest, acked, fault, busy), lost=True)
     except sqlite3.DatabaseError as error:
         why = fault_of(reader.path, error, "its last rows cannot be read")
         if not isinstance(why, JournalFault):
             raise why from error
-        return _torn(reader, newest, acked, why, busy)
+        return Mended(_torn(reader, newest, acked, why, busy), lost=True)
     if newest is not None and newest.row == row and newest.hash != digest:
         raise reader.fault(row, "it is not the row that was written here; another copy was put in its place")
     if newest is not None and newest.row > row:
-        return _lost(reader, newest, (row, sequence), acked, busy)
+        return Mended(_lost(reader, newest, (row, sequence), acked, busy), lost=True)
     if acked > sequence:
         raise JournalFault(
             f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
@@ -96,10 +105,10 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> str:
     if wrong:
         aside = keep_aside(reader.path, "torn").name
         _anew(reader, None, None, busy)
-        return (
+        return Mended(
             f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost; copy: {aside}"
         )
-    return ""
+    return Mended()
 
 
 def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> str:

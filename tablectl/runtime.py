@@ -168,7 +168,7 @@ class Runtime:
             self.crashed,
             self._troubles,
         )
-        self.core.put(Started(self._clock(), __version__, journal.mended))  # before all else that may come
+        self.core.put(Started(self._clock(), __version__, journal.mended, journal.lost))  # before all else
         if journal.mended:
             self.log.error("the journal was mended", reason=journal.mended)
         self._delivering = Delivering(

@@ -76,7 +76,8 @@ def judge(whole: Whole, path: Path) -> str:
         assert here == whole.rows[:kept], "a prefix, and nothing else"
         assert journal.last()[1] >= ACKED, "what was acknowledged is there"
         assert journal.verify() == kept
-        if kept < len(whole.rows):
+        assert journal.lost == (kept < len(whole.rows))
+        if journal.lost:
             assert "cut" in journal.mended or "lost" in journal.mended
             assert journal.sure() == journal.last()[1]
         if journal.mended:

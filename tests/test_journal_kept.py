@@ -93,7 +93,7 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
     with pytest.raises(JournalFault, match=rf"index is damaged \({index}\)"):
         list(spans(JournalReader.open(path)))
     journal = Journal.open(path, "T07")
-    assert "an index" in journal.mended and "no row is lost" in journal.mended
+    assert "an index" in journal.mended and "no row is lost" in journal.mended and not journal.lost
     assert journal.rows() == rows
     assert list(spans(journal))
 
@@ -331,10 +331,13 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
 
 def test_a_table_whose_newest_rows_were_lost_is_held_and_says_so() -> None:
     play = Play().idle()
-    play.give(Started(play.now(), "1", "rows 7 to 9 are lost"))
+    play.give(Started(play.now(), "1", "rows 7 to 9 are lost", True))
     assert play.alerts == ["journal-mended"] and play.codes == ["called"]
+    play = Play().idle()
+    play.give(Started(play.now(), "1", "an index was damaged; no row is lost"))
+    assert play.alerts == ["journal-mended"] and play.codes == []
     play = Play().opened()
-    play.give(Started(play.now(), "1", "rows 7 to 9 are lost"))
+    play.give(Started(play.now(), "1", "rows 7 to 9 are lost", True))
     assert play.alerts == ["journal-mended"] and play.codes == []
 
 

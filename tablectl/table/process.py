@@ -20,7 +20,7 @@ def started(turn: Turn, given: Started) -> None:
         turn.hold("restart", "Compare the cards on the table with the screen.")
     if given.mended:
         turn.alert("journal-mended", f"At the start: {given.mended}.")
-        if turn.state.shoe is not None and not turn.state.held:
+        if given.lost and turn.state.shoe is not None and not turn.state.held:
             # A hand that began may be among what was lost.
             turn.hold("called", "The newest entries were lost: compare the cards on the table.")
 
