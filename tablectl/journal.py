@@ -72,6 +72,8 @@ class Journal(JournalReader):
         try:
             journal = cls(path, db, table, meta["epoch"])
             journal.mended, journal.lost = mended.said, mended.lost
+            if mended.sure is not None and not journal._in_doubt:
+                journal._doubt(mended.sure)
             return journal
         except BaseException as error:
             db.close()
@@ -126,6 +128,12 @@ class Journal(JournalReader):
             finally:
                 self._db.execute("PRAGMA synchronous=FULL")
             self._newest.write(self._end())
+
+    def _doubt(self, sure: int) -> None:
+        """Note what is known for certain (:meth:`sure`), until the game server has answered."""
+        with self._lock:
+            self._transact([("INSERT INTO meta VALUES ('sure', ?)", (sure,))])
+            self._in_doubt = True
 
     def trim(self, upto: int) -> int:
         """Remove the oldest rows up to ``upto``, a few at a time; how many rows up to it are left.

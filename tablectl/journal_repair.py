@@ -28,10 +28,14 @@ _COMPARE = "compare the cards on the table with the screen, and the last results
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What was mended, in words; "" when nothing was. ``lost``: rows are gone."""
+    """What was mended, in words; "" when nothing was. ``lost``: rows are gone.
+
+    ``sure``: the newest event, where rows behind it may be gone unseen (:meth:`JournalReader.sure`).
+    """
 
     said: str = ""
     lost: bool = False
+    sure: int | None = None
 
 
 Busy = Callable[[], object]
@@ -108,6 +112,8 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
         return Mended(
             f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost; copy: {aside}"
         )
+    if row and (newest is None or newest.row < row):
+        return Mended(sure=sequence)  # after a power cut, or when that file is gone, it proves nothing
     return Mended()
 
 

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from tablectl import api_journal
 from tablectl.cli import main
 from tablectl.config import load_config
 from tablectl.journal import Journal, JournalReader, Row
@@ -170,7 +172,16 @@ def test_odd_questions_are_refused(bench: Bench, query: str) -> None:
 def test_who_does_not_read_is_cut_off_and_the_log_stays_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablectl.api_journal.STALLED", 0.3)
+    monkeypatch.setattr(api_journal, "STALLED", 0.3)
+    cut_off, real = threading.Event(), api_journal._sent
+
+    async def sent(request: web.Request, body: bytes) -> web.StreamResponse:
+        try:
+            return await real(request, body)
+        finally:
+            cut_off.set()
+
+    monkeypatch.setattr(api_journal, "_sent", sent)
     with Bench("bee-tek", overrides=BARE) as rig:
         private = b'{"type":"controller.started","boot":1,"wall":1,"data":{"version":"1"}}'
         row = rig.client.state()["row"]
@@ -196,11 +207,14 @@ def test_who_does_not_read_is_cut_off_and_the_log_stays_short(
         threading.Thread(target=write).start()
         assert done.wait(60)
         assert rig.journal_path.with_name("E2E.db-wal").stat().st_size < 16 << 20
+        assert cut_off.wait(10)
         sock.settimeout(10)
+        received = 0
         with contextlib.suppress(ConnectionError):
-            while sock.recv(1 << 16):
-                pass
+            while part := sock.recv(1 << 16):
+                received += len(part)
         sock.close()
+        assert received < api_journal.CHUNK * 20, "of two million bytes"
         assert rig.client.get("/v1/journal")[1]["row"] >= row + 10_500
         assert writer.state == "ok"
 
@@ -237,6 +251,18 @@ def test_verify_and_export_of_a_stopped_table(
     assert code == 1 and json.loads(out)["row"] == 77
     code, _, err = typed(capsys, "show", "77", "--reveal", "--as", "bo", "--reason", "other: x", *at)
     assert code == 1 and "daemon alone" in err
+
+
+def test_verify_says_what_is_missing_at_the_end(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = stopped.parent / "T07.db"
+    before = path.read_bytes()
+    journal = Journal.open(path, "T07")
+    row, _ = journal.last()
+    journal.append([Row(row + 1, None, None, journal.rows()[0].private)])
+    journal.close()
+    path.write_bytes(before)
+    code, out, _ = typed(capsys, "verify", "--config", str(stopped))
+    assert code == 1 and f"the last commits are lost: rows {row + 1} to {row + 1}" in out
 
 
 def test_restore_keeps_what_was_there_and_asks_before_it_goes_back(

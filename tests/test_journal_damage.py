@@ -124,6 +124,7 @@ def places(name: str, size: int, first: int) -> Iterator[int]:
     yield from range(first, size, STEP.get(name, 23))
 
 
+@pytest.mark.timeout(900 if SOAK else 120)
 @pytest.mark.parametrize("name", ["T07.db", "T07.db-wal", "T07.db-shm", "T07.db.newest"])
 @pytest.mark.parametrize("kind", ["low bit", "high bit", "cut", "zeroed"])
 def test_damage_anywhere_is_cut_at_the_end_or_refused_never_silent(

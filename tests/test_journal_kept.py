@@ -341,6 +341,37 @@ def test_a_table_whose_newest_rows_were_lost_is_held_and_says_so() -> None:
     assert play.alerts == ["journal-mended"] and play.codes == []
 
 
+@pytest.mark.parametrize("proof", ["older", "gone", "damaged", "whole"])
+def test_when_nothing_proves_the_end_the_servers_first_answer_is_looked_at(path: Path, proof: str) -> None:
+    """As after a power cut: the file that says what the last row was is the older one, or is gone."""
+    rows = fill(path)
+    record = path.parent / "T07.db.newest"
+    before = record.read_bytes()
+    journal = Journal.open(path, "T07")
+    assert journal.sure() is None
+    journal.append([Row(len(rows) + 1, None, None, rows[0].private)])
+    journal.close()
+    match proof:
+        case "older":
+            record.write_bytes(before)
+        case "gone":
+            record.unlink()
+        case "damaged":
+            record.write_bytes(record.read_bytes().replace(b" ", b"x", 1))
+    again = Journal.open(path, "T07")
+    assert again.sure() == (None if proof == "whole" else again.last()[1])
+    assert not again.mended
+    again.close()
+    once_more = Journal.open(path, "T07")
+    assert once_more.sure() == again_sure(proof, once_more), "until the server has answered"
+    once_more.set_acked(once_more.last()[1])
+    assert once_more.sure() is None
+
+
+def again_sure(proof: str, journal: Journal) -> int | None:
+    return None if proof == "whole" else journal.last()[1]
+
+
 def test_no_copy_is_left_half_done(path: Path, tmp_path: Path) -> None:
     fill(path)
     with contextlib.closing(sqlite3.connect(path)) as db:
