@@ -190,6 +190,17 @@ def test_a_torn_end_is_cut_if_it_was_never_acknowledged(
     assert reader.rows()[: first - 1] == whole.rows[: first - 1]
 
 
+def test_of_a_page_that_cannot_be_read_only_its_rows_are_cut(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    content = bytearray(whole.path.read_bytes())
+    page = content.rfind(whole.rows[-1].private) // 4096 * 4096
+    content[page : page + 100] = b"\xff" * 100
+    whole.path.write_bytes(content)
+    assert judge(whole, whole.path) == "mended"
+    kept = [row for row in JournalReader.open(whole.path).rows() if row.row <= len(whole.rows)]
+    assert 50 < next(n for n, row in enumerate(kept, 1) if n == len(kept) or kept[n] != whole.rows[n]) < 66
+
+
 @pytest.mark.parametrize(("how", "sql"), TORN, ids=[how for how, _ in TORN])
 def test_a_torn_end_that_was_acknowledged_is_refused(tmp_path: Path, how: str, sql: str) -> None:
     whole = Whole(tmp_path, 0)

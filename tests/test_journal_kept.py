@@ -123,6 +123,14 @@ def test_only_old_acknowledged_whole_shoes_go_and_never_the_newest(path: Path) -
         removable(journal, WALL, 399)
 
 
+def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    journal.set_acked(3)
+    assert journal.trim(starts(rows)[1] - 1) == 0
+    assert journal.rows() == rows
+
+
 def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
     rows = fill(path)
     begins = starts(rows)
