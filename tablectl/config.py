@@ -191,9 +191,16 @@ class ServerConfig(_Section):
 
 
 class JournalConfig(_Section):
-    """``path`` None: the usual place."""
+    """``path`` None: the usual place. ``mirror``: a second file that follows, None: there is none.
+
+    ``backups``: the folder of backups made while the table runs, None: beside the journal. ``keep_days``:
+    how long acknowledged rows are kept, None: for ever.
+    """
 
     path: FilePath | None = None
+    mirror: FilePath | None = None
+    backups: FilePath | None = None
+    keep_days: int | None = Field(None, ge=400, le=36_500)
 
 
 def host_and_port(text: str) -> tuple[str, int]:
@@ -253,6 +260,12 @@ class Config(_Section):
     _pit_bosses: PitBosses = PrivateAttr(default_factory=PitBosses)
 
     @model_validator(mode="after")
+    def _mirror_is_another(self) -> Self:
+        if self.journal.mirror is not None and self.journal.mirror == self.journal_path:
+            raise ValueError("journal.mirror: is the journal itself; a mirror lies on another medium")
+        return self
+
+    @model_validator(mode="after")
     def _socket_fits(self) -> Self:
         if len(os.fsencode(self.socket_path)) > SOCKET_PATH_BYTES:
             raise ValueError(
@@ -290,6 +303,11 @@ class Config(_Section):
     def journal_path(self) -> Path:
         """The table's database."""
         return self.journal.path or Path("/var/lib/tablectl") / f"{self.table.id}.db"
+
+    @property
+    def backups_path(self) -> Path:
+        """Where backups are put while the table runs."""
+        return self.journal.backups or self.journal_path.parent / "backups"
 
     @property
     def socket_path(self) -> Path:
@@ -361,11 +379,10 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
 
 
 _PATHS = (
-    ("journal", "path"),
+    *(("journal", key) for key in ("path", "mirror", "backups")),
     ("api", "socket"),
     ("secrets", "folder"),
-    ("server", "ca"),
-    ("server", "client_cert"),
+    *(("server", key) for key in ("ca", "client_cert")),
 )
 
 

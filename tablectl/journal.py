@@ -1,174 +1,39 @@
 """The journal: every row of a table's life in one SQLite file, chained by hashes, never changed.
 
 What is in it has happened; nothing is told outside before it is in it.  One connection writes
-(:class:`Journal`); any number of threads read over connections of their own (:class:`JournalReader`)
-in short transactions, because a reader that holds a snapshot keeps the log from being cut.
+(:class:`Journal`); others read (:mod:`tablectl.journal_reader`).  What is looked at and mended before it is
+opened is in :mod:`tablectl.journal_repair`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import sqlite3
-import threading
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tablectl.journal_file import WAY_OUT, create, fault_of, open_existing
-from tablectl.journal_rounds import RoundQueries
+from tablectl.journal_copy import INSERT, values_of
+from tablectl.journal_file import anchor_text, create, fault_of, open_existing
+from tablectl.journal_newest import Newest, NewestFile
+from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_repair import make_ready
 from tablectl.journal_rows import (
+    Anchor,
     JournalFault,
     JournalUnavailable,
     Outgoing,
-    Place,
     Row,
     chained,
     decode_row,
-    genesis,
-    place,
 )
 
 __all__ = ["Journal", "JournalFault", "JournalReader", "JournalUnavailable", "Outgoing", "Row", "decode_row"]
 
-PAGE = 500
-"""Most rows of one read, so that no read holds a snapshot for long."""
-
 TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,16}")
 
-_ROW = "row, sequence, public, private, raw"
-
-
-class JournalReader(RoundQueries):
-    """Reads one journal. Safe to use from any thread, one call at a time."""
-
-    def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
-        self.path = path
-        self.table = table
-        self.epoch = epoch
-        self._db = db
-        self._lock = threading.RLock()
-
-    @classmethod
-    def open(cls, path: Path) -> JournalReader:
-        """A reader of an existing journal. Raises :class:`JournalFault` when it is none."""
-        db, meta = open_existing(path, "ro")
-        return cls(path, db, meta["table"], meta["epoch"])
-
-    def close(self) -> None:
-        with self._lock:
-            self._db.close()
-
-    def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        with self._lock:
-            return self._db.execute(sql, values).fetchall()
-
-    def _rows(self, where: str, *values: object) -> list[Row]:
-        found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text
-        return [Row(*columns) for columns in found]  # type: ignore[arg-type]
-
-    def rows(self, after: int = 0, limit: int = PAGE) -> list[Row]:
-        """Rows behind ``after``, in order, at most 500 at a time."""
-        return self._rows("row > ? ORDER BY row LIMIT ?", after, min(limit, PAGE))
-
-    def every_row(self, after: int = 0) -> Iterator[Row]:
-        """All rows behind ``after``, page by page."""
-        while page := self.rows(after):
-            yield from page
-            after = page[-1].row
-
-    def last_of_type(self, event_type: str) -> int | None:
-        """The newest row with an event of this type, for example ``shoe.started``."""
-        ((row,),) = self._all("SELECT max(row) FROM rows WHERE type = ?", event_type)
-        return None if row is None else int(str(row))
-
-    def rows_of_type(self, event_type: str) -> list[Row]:
-        """Every row of this type, in order; for types of which there are few."""
-        return self._rows("type = ? ORDER BY row", event_type)
-
-    def first_sequence(self) -> int:
-        """The oldest public event that is kept; 1 when there is none yet."""
-        ((sequence,),) = self._all("SELECT min(sequence) FROM rows")
-        return int(str(sequence or 1))
-
-    def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
-        """Public events from ``first_sequence`` on, as they are to be sent."""
-        found = self._all(
-            "SELECT sequence, public FROM rows WHERE sequence >= ? ORDER BY sequence LIMIT ?",
-            first_sequence,
-            limit,
-        )
-        return [Outgoing(n, json.loads(body)["id"], body) for n, body in found]  # type: ignore[arg-type]
-
-    def last(self) -> tuple[int, int]:
-        """Number of the newest row and of the newest public event; 0 when there is none."""
-        ((row, sequence),) = self._all("SELECT (SELECT max(row) FROM rows), (SELECT max(sequence) FROM rows)")
-        return int(str(row or 0)), int(str(sequence or 0))
-
-    def acked(self) -> int:
-        """The newest event the game server has acknowledged, 0 when none."""
-        ((value,),) = self._all("SELECT value FROM meta WHERE key = 'acked'")
-        return int(str(value))
-
-    def verify(self) -> int:
-        """Walk the whole chain; the number of rows.
-
-        Raises :class:`JournalFault` naming the first row that is missing, changed or out of order.
-        """
-        return self._walk(0)[0]
-
-    def checked(self, after: int = 0) -> Iterator[Row]:
-        """As :meth:`every_row`, each row only once its place, hash and index are found right.
-
-        Raises as :meth:`verify`, and :class:`JournalUnavailable` when the disk does not answer.
-        """
-        return (row for row, _, _ in self._links(after) if row is not None)
-
-    def _walk(self, after: int) -> tuple[int, int, bytes]:
-        """Check the rows behind ``after``; last row, last sequence and hash."""
-        row, sequence, digest = deque(self._links(after), maxlen=1).pop()
-        return (after if row is None else row.row), sequence, digest
-
-    def _links(self, after: int) -> Iterator[tuple[Row | None, int, bytes]]:
-        """The rows behind ``after``, checked; each with the last sequence and the hash. First: None."""
-        row, sequence, digest = after, 0, genesis(self.table, self.epoch)
-        try:
-            if after:
-                ((before, digest),) = self._all(  # type: ignore[assignment]
-                    "SELECT (SELECT max(sequence) FROM rows WHERE row <= ?1), hash FROM rows WHERE row = ?1",
-                    after,
-                )
-                sequence = int(str(before or 0))
-            yield None, sequence, digest
-            sql = f"SELECT {_ROW}, prev_hash, hash, type, shoe, round FROM rows WHERE row > ? ORDER BY row"  # noqa: S608
-            while page := self._all(f"{sql} LIMIT {PAGE}", row):
-                for columns in page:
-                    stored = Row(*columns[:5])  # type: ignore[arg-type]
-                    self._check(stored, row, sequence, (digest, chained(digest, stored)), columns[5:])
-                    row, digest = stored.row, chained(digest, stored)
-                    sequence = sequence if stored.sequence is None else stored.sequence
-                    yield stored, sequence, digest
-        except sqlite3.Error as error:
-            raise fault_of(self.path, error, f"row {row + 1}: it cannot be read") from error
-        except (TypeError, ValueError) as error:
-            raise self._fault(row + 1, str(error)) from error
-
-    def _check(
-        self, row: Row, before: int, sequence: int, digests: tuple[bytes, bytes], rest: tuple[object, ...]
-    ) -> None:
-        if row.row != before + 1:
-            raise self._fault(before + 1, "it is missing")
-        if (row.sequence is None) != (row.public is None) or row.sequence not in (None, sequence + 1):
-            raise self._fault(row.row, f"event {sequence + 1} should follow, not {row.sequence}")
-        if rest[:2] != digests:
-            raise self._fault(row.row, "its hash does not fit: it or the row before was changed")
-        if Place(*rest[2:]) != place(row):  # type: ignore[arg-type]
-            raise self._fault(row.row, "its index (type, shoe, round) is not what the row says")
-
-    def _fault(self, row: int, why: str) -> JournalFault:
-        return JournalFault(f"{self.path}: row {row}: {why}; {WAY_OUT}")
+TRIMMED = 200
+"""Rows that are removed in one transaction: as quick as a commit of a few."""
 
 
 class Journal(JournalReader):
@@ -176,40 +41,56 @@ class Journal(JournalReader):
 
     def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
         super().__init__(path, db, table, epoch)
+        self.mended = ""
+        """What was mended at the opening, for people; "" when nothing was."""
+        self.lost = False
+        """Whether rows are gone by it."""
         self._uncertain = False
         last, _ = self.last()
-        self._tail = self._walk(max(0, last - PAGE))
-        if self.acked() > self._tail[1]:
-            raise JournalFault(
-                f"{path}: the game server has acknowledged event {self.acked()}, but the last one here is "
-                f"{self._tail[1]}: the newest rows are lost (was the file "
-                f"{path.name}-wal left behind?); {WAY_OUT}"
-            )
+        self._tail = self.walk(max(0, last - PAGE))
+        self._acked = self.acked()
+        self._in_doubt = self.sure() is not None
+        self._newest = NewestFile(path)
+        self._newest.begin(self._end())
 
     @classmethod
-    def open(cls, path: Path, table: str = "") -> Journal:
+    def open(cls, path: Path, table: str = "", busy: Callable[[], object] = lambda: None) -> Journal:
         """Open the journal of ``table``, or make a new one with a new random epoch where there is no file.
 
-        The newest rows are checked. Raises :class:`JournalFault` for a file that is no journal, is
-        empty, is another table's, is from another version, or is damaged; :class:`ValueError` for a
-        table id that cannot be.
+        The newest rows are checked; a torn end is cut, an older schema written anew (``busy`` is called
+        now and then meanwhile), see :mod:`tablectl.journal_repair`. Raises :class:`JournalFault` for a file
+        that is no journal, is empty, is another table's, is from another version, or is damaged;
+        :class:`JournalUnavailable` when the disk is in the way; :class:`ValueError` for a table id that
+        cannot be.
         """
         if not TABLE_ID.fullmatch(table):
             raise ValueError(f"table id: 1 to 16 letters, digits, - or _, not {table!r}")
+        mended = make_ready(path, table, busy)
         if not path.exists():
             create(path, table)
         db, meta = open_existing(path, "rw")
         try:
-            if meta["table"] != table:
-                raise JournalFault(
-                    f"{path}: this is the journal of table {meta['table']}, not of {table}; {WAY_OUT}"
-                )
-            return cls(path, db, table, meta["epoch"])
+            journal = cls(path, db, table, meta["epoch"])
+            journal.mended, journal.lost = mended.said, mended.lost
+            if mended.sure is not None and not journal._in_doubt:
+                journal._doubt(mended.sure)
+            return journal
         except BaseException as error:
             db.close()
             if isinstance(error, sqlite3.Error):
                 raise fault_of(path, error, "not a journal that can be read") from error
+            if isinstance(error, OSError) and not isinstance(error, JournalUnavailable):
+                raise JournalUnavailable(f"{path}: {error}; free or mend the disk") from error
             raise
+
+    def close(self) -> None:
+        with self._lock:
+            super().close()
+            self._newest.close()
+
+    def _end(self) -> Newest:
+        row, sequence, digest = self._tail
+        return Newest(self.epoch, row, sequence, self._acked, digest)
 
     def reader(self) -> JournalReader:
         """A second, read-only connection for another thread."""
@@ -231,13 +112,12 @@ class Journal(JournalReader):
                 follows = row.sequence is None or row.sequence == sequence + 1
                 if row.row != at + 1 or not follows or (row.sequence is None) != (row.public is None):
                     raise ValueError(f"row {row.row}, event {row.sequence} cannot follow {at}, {sequence}")
-                digest, where = chained(before, row), astuple(row.where or place(row))
-                values.append(
-                    (*(row.row, row.sequence, row.public, row.private, row.raw, before, digest), *where)
-                )
+                digest = chained(before, row)
+                values.append(values_of(row, before, digest))
                 tail = (row.row, row.sequence or sequence, digest)
             self._write(values, acked)
             self._tail = tail
+            self._newest.write(self._end())
 
     def set_acked(self, sequence: int) -> None:
         """Save the outbox cursor. Not forced to the disk: the server tells it again when it is lost."""
@@ -247,13 +127,56 @@ class Journal(JournalReader):
                 self._write([], sequence)
             finally:
                 self._db.execute("PRAGMA synchronous=FULL")
+            self._newest.write(self._end())
+
+    def _doubt(self, sure: int) -> None:
+        """Note what is known for certain (:meth:`sure`), until the game server has answered."""
+        with self._lock:
+            self._transact([("INSERT INTO meta VALUES ('sure', ?)", (sure,))])
+            self._in_doubt = True
+
+    def trim(self, upto: int) -> int:
+        """Remove the oldest rows up to ``upto``, a few at a time; how many rows up to it are left.
+
+        The chain then begins behind them (:meth:`anchor`). Never the last row, and nothing that the game
+        server has not acknowledged. Raises as :meth:`append`; may be called again.
+        """
+        with self._lock:
+            anchor = self.anchor()
+            upto = min(upto, self._tail[0] - 1)
+            last = min(upto, anchor.row + TRIMMED)
+            if last <= anchor.row:
+                return 0
+            sequence = self._sequence(last, anchor)
+            ((digest,),) = self._all("SELECT hash FROM rows WHERE row = ?", last)
+            if sequence > self._acked or not isinstance(digest, bytes):
+                return 0
+            note = anchor_text(Anchor(last, sequence, digest))
+            statements: list[tuple[str, tuple[object, ...]]] = [
+                ("DELETE FROM rows WHERE row <= ?", (last,)),
+                (
+                    "INSERT INTO meta VALUES ('anchor', ?) ON CONFLICT (key) DO UPDATE SET value = ?",
+                    (note, note),
+                ),
+            ]
+            self._transact(statements)
+            return upto - last
 
     def _write(self, values: list[tuple[object, ...]], acked: int | None) -> None:
+        statements: list[tuple[str, tuple[object, ...]]] = [(INSERT, one) for one in values]
+        if acked is not None:
+            statements.append(("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,)))
+            if self._in_doubt:
+                statements.append(("DELETE FROM meta WHERE key = 'sure'", ()))
+        self._transact(statements)
+        if acked is not None:
+            self._acked, self._in_doubt = acked, False
+
+    def _transact(self, statements: Sequence[tuple[str, tuple[object, ...]]]) -> None:
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?)", values)
-            if acked is not None:
-                self._db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,))
+            for sql, values in statements:
+                self._db.execute(sql, values)
             self._db.execute("COMMIT")
         except sqlite3.Error:
             self._uncertain = True
@@ -268,8 +191,8 @@ class Journal(JournalReader):
         if last > self._tail[0]:
             stored = self._rows("row > ? ORDER BY row", self._tail[0])
             if stored != list(rows[: len(stored)]):
-                raise self._fault(stored[0].row, "another program wrote into this journal")
-            self._tail = self._walk(self._tail[0])
+                raise self.fault(stored[0].row, "another program wrote into this journal")
+            self._tail = self.walk(self._tail[0])
             rows = rows[len(stored) :]
         self._uncertain = False
         return rows

@@ -1,16 +1,28 @@
-"""The journal's file: made whole or not at all, opened only when it is what it should be."""
+"""The journal's file: made whole or not at all, opened only when it is what it should be.
+
+A new file takes a journal's place in two steps that a crash cannot tear: it is finished under the name
+``….ready``, and that name is the decision; what is left to do then is done by whoever comes next
+(:func:`finish`).  A log (``-wal``) of the old file must never meet the new one.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import secrets
+import shutil
 import sqlite3
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from tablectl.journal_rows import JournalFault, JournalUnavailable
+from tablectl.journal_rows import Anchor, JournalFault, JournalUnavailable, genesis
 
-SCHEMA = 1
+SCHEMA = 2
+"""1: release 0.1.0. 2: old rows may have been removed (``anchor``), numbers may be in doubt (``sure``)."""
+READS = frozenset({1, 2})
+"""What is read; an older one is written anew at a start (:mod:`tablectl.journal_repair`)."""
 
 _DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
@@ -21,9 +33,10 @@ CREATE INDEX rows_round ON rows (shoe, round);
 CREATE INDEX rows_type ON rows (type);
 """
 WAY_OUT = (
-    "put the right file back or restore a backup; to begin a new history move this file away, and the "
-    "game server must accept the new one"
+    "put the right file back or restore a backup (tablectl journal restore); to begin a new history move "
+    "this file and those beside it away, and the game server must accept the new one"
 )
+LOGS = ("-wal", "-shm")
 
 _PASSING = frozenset(
     {
@@ -33,6 +46,8 @@ _PASSING = frozenset(
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_FULL,
         sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PERM,
     }
 )
 """What SQLite says of the machine, not of the file: it may be over at the next try."""
@@ -40,13 +55,19 @@ _PASSING = frozenset(
 
 def fault_of(path: Path, error: sqlite3.Error, what: str) -> JournalFault | JournalUnavailable:
     """What an error of SQLite means: the journal cannot be trusted, or cannot be had at this moment."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is not None and code & 0xFF in _PASSING:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _PASSING or (code == sqlite3.SQLITE_CANTOPEN and path.is_file()):
         return JournalUnavailable(f"{path}: {what} now ({error}); free or mend the disk")
     return JournalFault(f"{path}: {what} ({error}); {WAY_OUT}")
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def beside(path: Path, suffix: str) -> Path:
+    """The file beside a journal whose name has ``suffix`` behind the journal's."""
+    return path.with_name(path.name + suffix)
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection as all of them are made: for any thread, without transactions of its own."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.2, check_same_thread=False)
 
@@ -55,59 +76,180 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
     """A connection and the meta table of a journal that is there."""
     if path.is_file() and path.stat().st_size == 0:
         raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
+    if path.exists() and not path.is_file():
+        raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
     db: sqlite3.Connection | None = None
     try:
-        db = _connect(path, mode)
-        meta = {key: str(value) for key, value in db.execute("SELECT key, value FROM meta")}
-        if meta.get("schema") != str(SCHEMA):
-            raise JournalFault(
-                f"{path}: schema version {meta.get('schema')}, this tablectl reads {SCHEMA}; "
-                "run the version that wrote it"
-            )
-        if not {"table", "epoch", "acked"} <= meta.keys():
-            raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")
+        db = connect(path, mode)
+        meta = {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
+        _check_meta(path, meta, mode)
         if mode == "rw":
-            _prepare(db)
+            prepare(db)
         else:
             db.execute("PRAGMA query_only=1")
         return db, meta
     except BaseException as error:
+        where = pages_of(db) if isinstance(error, sqlite3.DatabaseError) and db is not None else ""
         if db is not None:
             db.close()
         if isinstance(error, sqlite3.Error):
-            raise fault_of(path, error, "not a journal that can be read") from error
+            raise fault_of(path, error, f"not a journal that can be read{where}") from error
         raise
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
+    schema = meta.get("schema", "")
+    if schema not in {str(number) for number in (READS if mode == "ro" else {SCHEMA})}:
+        raise JournalFault(
+            f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; "
+            "run the version that wrote it, or a newer one"
+        )
+    if not {"table", "epoch", "acked"} <= meta.keys():
+        raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")
+    try:
+        anchor_of(meta)
+        int(meta["acked"]), int(meta.get("sure", "0"))
+    except ValueError:
+        raise JournalFault(f"{path}: its table `meta` is damaged; {WAY_OUT}") from None
+
+
+def anchor_of(meta: Mapping[str, str]) -> Anchor:
+    """What the first kept row follows. Raises :class:`ValueError` when that is not to be read."""
+    text = meta.get("anchor")
+    if text is None:
+        return Anchor(0, 0, genesis(meta["table"], meta["epoch"]))
+    row, sequence, digest = text.split(" ")
+    if len(digest) != 64:
+        raise ValueError(text)
+    return Anchor(int(row), int(sequence), bytes.fromhex(digest))
+
+
+def anchor_text(anchor: Anchor) -> str:
+    """What :func:`anchor_of` reads."""
+    return f"{anchor.row} {anchor.sequence} {anchor.hash.hex()}"
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """How the writer's connection works: durable at each commit, its log bounded."""
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")
     db.execute("PRAGMA wal_autocheckpoint=1000")
     db.execute(f"PRAGMA journal_size_limit={8 << 20}")
 
 
+def empty(path: Path, meta: Mapping[str, object]) -> sqlite3.Connection:
+    """A new file with no rows, open for writing, its transaction begun. Nobody else may read it."""
+    # Burn faces are nobody else's.
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640))
+    db = connect(path, "rw")
+    try:
+        db.execute("PRAGMA synchronous=OFF")  # it is forced to the disk as a whole, at the end
+        db.execute("PRAGMA journal_mode=MEMORY")
+        db.executescript(f"BEGIN;{_DDL}")
+        db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def create(path: Path, table: str) -> None:
     """Make a new journal whole beside its place, then move it there: a crash leaves none or all of it."""
-    for suffix in ("-wal", "-shm"):
-        left = path.with_name(path.name + suffix)
-        if left.exists():
-            raise JournalFault(f"{left}: a log without its database {path}; {WAY_OUT}")
-    new = path.with_name(path.name + ".new")
-    for suffix in ("", "-wal", "-shm"):
-        new.with_name(new.name + suffix).unlink(missing_ok=True)
+    for suffix in LOGS:
+        if beside(path, suffix).exists():
+            raise JournalFault(f"{beside(path, suffix)}: a log without its database {path}; {WAY_OUT}")
+    new = beside(path, ".new")
+    for suffix in ("", *LOGS):
+        beside(new, suffix).unlink(missing_ok=True)
     meta = {"schema": SCHEMA, "table": table, "epoch": secrets.token_hex(3), "acked": 0}
-    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o640))  # burn faces are nobody else's
     try:
-        with contextlib.closing(_connect(new, "rw")) as db:
-            _prepare(db)
-            db.executescript(f"BEGIN;{_DDL}")
-            db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        with contextlib.closing(empty(new, meta)) as db:
             db.execute("COMMIT")
+            prepare(db)
     except sqlite3.Error as error:
         raise fault_of(path, error, "a journal cannot be made here") from error
+    sync(new)
     new.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Force a file or a folder to the disk."""
+    flags = os.O_RDONLY | (os.O_DIRECTORY if path.is_dir() else 0)
+    handle = os.open(path, flags)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
+
+
+def keep_aside(path: Path, why: str) -> Path:
+    """Keep a journal and its logs under names with ``why`` and the time in them, before another replaces it.
+
+    True copies: a link would be written on if the replacement is cut short.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    aside, number = beside(path, f".{why}-{stamp}"), 1
+    while aside.exists():
+        number += 1
+        aside = beside(path, f".{why}-{stamp}-{number}")
+    for suffix in ("", *LOGS):
+        if beside(path, suffix).exists():
+            shutil.copy2(beside(path, suffix), beside(aside, suffix))
+            sync(beside(aside, suffix))
+    sync(path.parent)
+    return aside
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Let the finished file ``new`` take the place of the journal ``path``, and of its log."""
+    sync(new)
+    new.rename(beside(path, ".ready"))
+    sync(path.parent)
+    finish(path)
+
+
+def finish(path: Path) -> None:
+    """Do what a crash in :func:`put_in_place` left undone."""
+    ready = beside(path, ".ready")
+    if not ready.exists():
+        return
+    for suffix in LOGS:
+        beside(path, suffix).unlink(missing_ok=True)
+    sync(path.parent)
+    ready.rename(path)
+    sync(path.parent)
+
+
+def pages_of(db: sqlite3.Connection) -> str:
+    """What SQLite finds broken in the file, with its pages; "" when it finds nothing or cannot say."""
+    try:
+        found = [str(line) for (line,) in db.execute("PRAGMA quick_check(3)")]
+    except sqlite3.Error:
+        return ""
+    return "" if found == ["ok"] else f" ({'; '.join(' '.join(line.split())[:120] for line in found)})"
+
+
+def where_in_file(path: Path, db: sqlite3.Connection, row: int) -> str:
+    """Where a bad row lies: by its hash, as it stands in the file, or the page that cannot be read."""
+    try:
+        found = db.execute("SELECT hash, prev_hash FROM rows WHERE row = ?", (row,)).fetchone()
+        marks = [value for value in found or () if isinstance(value, bytes) and len(value) == 32]
+    except sqlite3.Error:
+        return pages_of(db)
+    for suffix in ("-wal", ""):
+        for mark in marks:
+            at = _find(beside(path, suffix), mark)
+            if at is not None:
+                page = "" if suffix else f", page {at // 4096 + 1}"
+                return f" (near byte {at} of {path.name}{suffix}{page})"
+    return pages_of(db)
+
+
+def _find(path: Path, mark: bytes) -> int | None:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            at = whole.rfind(mark)
+    except (OSError, ValueError):
+        return None
+    return None if at < 0 else at

@@ -6,7 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from tablectl.journal_rows import Row
+from tablectl.journal_rows import Anchor, Row
 
 _BEGINS = ("betting.opened", "hand.freed")
 """With these a round begins."""
@@ -26,6 +26,9 @@ class RoundQueries:
 
     @abstractmethod
     def last(self) -> tuple[int, int]: ...
+
+    @abstractmethod
+    def anchor(self) -> Anchor: ...
 
     def round_rows(self, shoe: int, round: int) -> list[Row]:
         """Every row of one round, public and private, in order."""
@@ -50,7 +53,17 @@ class RoundQueries:
         Rows stand in the order of time, unless the machine's clock was set back: then one of the rows
         of that time is taken.
         """
-        low, (high, _) = 0, self.last()
+        low = self.row_at(wall)
+        began = 0
+        for kind in _BEGINS:
+            ((row_number,),) = self._all("SELECT max(row) FROM rows WHERE type = ? AND row <= ?", kind, low)
+            began = max(began, int(str(row_number or 0)))
+        found = self._all("SELECT shoe, round FROM rows WHERE row = ?", began)
+        return None if not found else (int(str(found[0][0])), int(str(found[0][1])))
+
+    def row_at(self, wall: int) -> int:
+        """The newest row up to a wall time (ns); the one before the first kept row when all are later."""
+        low, (high, _) = self.anchor().row, self.last()
         while low < high:
             middle = (low + high + 1) // 2
             (row,) = self._rows("row = ?", middle)
@@ -58,12 +71,7 @@ class RoundQueries:
                 low = middle
             else:
                 high = middle - 1
-        began = 0
-        for kind in _BEGINS:
-            ((row_number,),) = self._all("SELECT max(row) FROM rows WHERE type = ? AND row <= ?", kind, low)
-            began = max(began, int(str(row_number or 0)))
-        found = self._all("SELECT shoe, round FROM rows WHERE row = ?", began)
-        return None if not found else (int(str(found[0][0])), int(str(found[0][1])))
+        return low
 
     def shoe_row(self, shoe: int, event_type: str, after: int = 0) -> Row | None:
         """The newest row of this type that concerns a shoe and none of its rounds, behind ``after``."""

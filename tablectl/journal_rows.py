@@ -15,7 +15,14 @@ from tablectl.events import TYPES, Event
 
 
 class JournalFault(Exception):
-    """The journal cannot be trusted or used. The message names file, place and way out."""
+    """The journal cannot be trusted or used. The message names file, place and way out.
+
+    ``row``: the first bad row, where one is.
+    """
+
+    def __init__(self, text: str, *, row: int | None = None) -> None:
+        super().__init__(text)
+        self.row = row
 
 
 class JournalUnavailable(OSError):
@@ -46,6 +53,15 @@ class Row:
     raw: bytes = b""
     where: Place | None = field(default=None, compare=False)
     """What the JSON says too (:func:`place`), from whoever made the row; None: it is read there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The row the kept ones follow: its number, the newest event up to it, and its hash."""
+
+    row: int
+    sequence: int
+    hash: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,14 @@ from typing import Literal
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.journal import Journal
+from tablectl.journal_disk import Cause, cause_of
 from tablectl.journal_rows import Row
 
 QUEUE_ROWS = 10_000
 """Most rows that wait. The core holds the table well before (design, section 1: three quarters)."""
 RETRY_SECONDS = 0.25
+TRIM_REST = 0.05
+"""How long (s) it rests between removing some old rows and the next ones."""
 SLOW = 2 * SECOND
 """A commit longer than this is a slow disk: no betting is opened on it."""
 
@@ -68,10 +71,12 @@ class JournalWriter:
         self._depth = 0
         self._waiting = 0
         self._acked: int | None = None
+        self._trim = 0
         self._stopping = False
         self._give_up = False
         self._ended = False
         self._error = ""
+        self._cause: Cause | None = None
         self._committing_since: int | None = None
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
@@ -103,6 +108,11 @@ class JournalWriter:
         since = self._committing_since
         return "slow" if since is not None and self._clock().boot - since > SLOW else "ok"
 
+    @property
+    def cause(self) -> Cause | None:
+        """What the failing disk is: full, read-only, locked; None while it does not fail."""
+        return self._cause
+
     def start(self) -> None:
         self._thread.start()
 
@@ -124,6 +134,12 @@ class JournalWriter:
         """Save the outbox cursor with the next commit, or by itself when there is none."""
         with self._changed:
             self._acked = sequence
+            self._changed.notify_all()
+
+    def trim(self, upto: int) -> None:
+        """Remove the rows up to ``upto``, a few at a time, whenever there is nothing to write."""
+        with self._changed:
+            self._trim = upto
             self._changed.notify_all()
 
     def stop(self, timeout: float = 3.0) -> bool:
@@ -159,12 +175,21 @@ class JournalWriter:
     def _turn(self) -> bool:
         """One commit and its report; False at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._acked is not None or self._stopping)
+            self._changed.wait_for(
+                lambda: self._queue or self._acked is not None or self._trim or self._stopping
+            )
             if not self._queue and self._acked is None:
-                return False
+                if self._stopping:
+                    return False
+                upto = self._trim
+            else:
+                upto = 0
             batches, acked = tuple(self._queue), self._acked
             self._queue.clear()
             self._acked = None
+        if upto:
+            self._remove(upto)
+            return True
         rows = [row for batch in batches for row in batch.rows]
         while not self._commit(rows, acked):
             with self._changed:
@@ -177,6 +202,20 @@ class JournalWriter:
             self._changed.notify_all()
         return True
 
+    def _remove(self, upto: int) -> None:
+        """Some of the oldest rows; a disk in trouble is left in peace, they are asked for again."""
+        self._committing_since = self._clock().boot
+        try:
+            left = self._journal.trim(upto)
+        except (sqlite3.OperationalError, OSError):
+            left = 0
+        finally:
+            self._committing_since = None
+        with self._changed:
+            if not left and self._trim == upto:
+                self._trim = 0
+            self._changed.wait_for(lambda: self._queue or self._stopping, TRIM_REST)
+
     def _commit(self, rows: list[Row], acked: int | None) -> bool:
         """Try once. Only a disk's trouble is worth another try; any other error ends the thread."""
         self._committing_since = self._clock().boot
@@ -186,9 +225,9 @@ class JournalWriter:
             elif acked is not None:
                 self._journal.set_acked(acked)
         except (sqlite3.OperationalError, OSError) as error:
-            self._error = str(error)
+            self._error, self._cause = str(error), cause_of(error, self._journal.path)
             return False
         finally:
             self._committing_since = None
-        self._error = ""
+        self._error, self._cause = "", None
         return True

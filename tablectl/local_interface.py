@@ -9,6 +9,7 @@ from typing import Any
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
 from tablectl.api_delivery import DeliveryRoutes
+from tablectl.api_journal import JournalRoutes
 from tablectl.api_raw import RawRoutes
 from tablectl.api_signal import SignalRoute
 from tablectl.api_speeds import LineTrials, SpeedRoutes, in_use
@@ -20,6 +21,8 @@ from tablectl.delivery.link import ServerLink
 from tablectl.gate import Gate
 from tablectl.inlining import inlined
 from tablectl.journal import JournalReader
+from tablectl.journal_backup import Backups
+from tablectl.journal_mirror import Mirror
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.raw_tap import RawTap, Source
@@ -47,6 +50,7 @@ class Behind:
     driver: Driver
     settings: dict[str, Any]
     health: Callable[[], str | None]
+    mirror: Mirror | None
     clock: Callable[[], Instant]
 
 
@@ -65,12 +69,20 @@ def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         clock,
         trials.end,
     )
+    mirror = behind.mirror
+    journal = JournalRoutes(
+        open_journal(),
+        commands,
+        Backups(lambda: JournalReader.open(config.journal_path), config.backups_path),
+        lambda row: None if mirror is None else mirror.view(row),
+    )
     delivery = DeliveryRoutes(
         commands, lambda: behind.delivering.sender, open_journal(), clock, test=config.table.test
     )
     routes = (
         *SignalRoute(published, behind.signals).routes(),
         *delivery.routes(),
+        *journal.routes(),
         *_raw(behind, commands).routes(),
         *SpeedRoutes(
             trials,

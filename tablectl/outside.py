@@ -39,7 +39,12 @@ class Outside:
         return {
             "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or ""},
-            "journal": {"state": self.writer.state, "depth": self.writer.depth, "error": self.writer.error},
+            "journal": {
+                "state": self.writer.state,
+                "cause": self.writer.cause,
+                "depth": self.writer.depth,
+                "error": self.writer.error,
+            },
             "beeper": {"why": self.signals.trouble or ""},
             "pins": {"locked_out": self.gate.locked_out},
             "results": self.rounds,

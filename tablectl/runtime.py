@@ -34,6 +34,8 @@ from tablectl.events import event_id
 from tablectl.flight import FlightRecorder
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing
+from tablectl.journal_keep import keep
+from tablectl.journal_mirror import Mirror
 from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.late_credentials import come
@@ -53,7 +55,10 @@ from tablectl.service import Published, Service
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 
-_STOPPING = (("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5), ("signals", 0.2))
+_STOPPING = (
+    *(("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5)),
+    *(("signals", 0.2), ("mirror", 0.2)),
+)
 """In the order in which data flows, with the seconds each may take: under five in all."""
 
 EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
@@ -88,6 +93,7 @@ class Runtime:
         self._still_starting = still_starting
         self._lock: TableLock | None = None
         self._journal: Journal | None = None
+        self._mirror: Mirror | None = None
         self._readers: list[JournalReader] = []
         self._event_id: Callable[[int], str] = str
         self._running: dict[str, Callable[[float], bool]] = {}
@@ -113,7 +119,7 @@ class Runtime:
         rules = config.house_rules().resolved(result_button=traits.has_result_button)
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
-        self._journal = journal = Journal.open(config.journal_path, config.table.id)
+        self._journal = journal = Journal.open(config.journal_path, config.table.id, self._still_starting)
 
         self.signals = make_signals(config, driver, settings, self._say, self.log)
         self.writer = JournalWriter(journal, self._durable, self._crash("journal"), self._clock)
@@ -172,7 +178,9 @@ class Runtime:
             self._troubles,
         )
         self._alarm = self.supervision.alarm
-        self.core.put(Started(self._clock(), __version__))  # before all else that may come
+        self.core.put(Started(self._clock(), __version__, journal.mended, journal.lost))  # before all else
+        if journal.mended:
+            self.log.error("the journal was mended", reason=journal.mended)
         self._delivering = Delivering(
             config,
             journal.epoch,
@@ -181,6 +189,7 @@ class Runtime:
             on_alarm=self._alarm,
             log=self.log,
         )
+        self._add_keeping(journal)
         self._add_api(journal, past)
         self._delivering.add_to(self.service)
         self._tell_unsettled(state)
@@ -193,6 +202,9 @@ class Runtime:
         ):
             self._running[name] = part.stop
             part.start()
+        if self._mirror is not None:
+            self._running["mirror"] = self._mirror.stop
+            self._mirror.start()
         self.log.info(
             "table ready", epoch=journal.epoch, rows=state.row, read_from=past.first, phase=state.phase.value
         )
@@ -208,6 +220,8 @@ class Runtime:
         """What the game server's link and the scanner have to tell."""
         yield from self._link.troubles(at)
         yield from self.scanner.look(at)
+        if self._mirror is not None and self._mirror.trouble:
+            yield Trouble(at, "mirror", self._mirror.trouble)
 
     def _open_reader(self, journal: Journal) -> JournalReader:
         reader = journal.reader()
@@ -244,6 +258,7 @@ class Runtime:
             driver=driver,
             settings=settings,
             health=self.unhealthy,
+            mirror=self._mirror,
             clock=self._clock,
         )
         api = make_api(behind, lambda: self._open_reader(journal))
@@ -252,6 +267,16 @@ class Runtime:
             host, port = host_and_port(self.config.api.listen)
             read_only = ReadOnly(host, port, api.read_only_routes(), self.supervision.alarm)
             self.service.add(read_only.watch, setup=read_only.start, close=read_only.stop)
+
+    def _add_keeping(self, journal: Journal) -> None:
+        """What the journal needs besides writing: a copy elsewhere, and an end of what is too old."""
+        mirror, days = self.config.journal.mirror, self.config.journal.keep_days
+        if mirror is not None:
+            self._mirror = Mirror(mirror, journal.reader, clock=self._clock)
+        if days is not None:
+            reader = self._open_reader(journal)
+            mirrored = lambda: None if self._mirror is None else self._mirror.row  # noqa: E731
+            self.service.add(partial(keep, reader, self.writer.trim, days, mirrored, self._clock))
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""
@@ -275,6 +300,8 @@ class Runtime:
         if self._on_stored is not None and isinstance(batches[-1].token, Durable):
             self._on_stored(batches[-1].token, batches)
         self.service.stored(batches)
+        if self._mirror is not None:
+            self._mirror.wake()
 
     def _after_commit(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
         """On the service loop."""
@@ -369,8 +396,8 @@ class Runtime:
         ended = True
         for name, seconds in _STOPPING:
             stop = self._running.pop(name, None)
-            # A beeper that hangs is left behind: it holds nothing that another process needs.
-            ended &= stop is None or stop(seconds) or name == "signals"
+            # A beeper or a mirror that hangs is left behind: it holds nothing that another process needs.
+            ended &= stop is None or stop(seconds) or name in ("signals", "mirror")
         self._close_journal()
         return ended
 

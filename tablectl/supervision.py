@@ -84,10 +84,23 @@ class Supervision:
             case "slow":
                 yield Trouble(at, "disk-slow", "The journal's disk is slow; no betting opens on it.")
             case "failing":
-                yield Trouble(at, "journal", f"The journal cannot be written: {self.writer.error}.")
+                yield self._failing(at)
             case _:
                 pass
         yield from self.more(at)
+
+    def _failing(self, at: Instant) -> Trouble:
+        """The journal cannot be written: an alert for each cause, with the system's own words."""
+        words = f"No betting opens until it can: {self.writer.error}."
+        match self.writer.cause:
+            case "full":
+                return Trouble(at, "disk-full", f"The journal's disk is full. {words}")
+            case "readonly":
+                return Trouble(at, "disk-readonly", f"The journal's disk is read-only. {words}")
+            case "locked":
+                return Trouble(at, "journal-locked", f"Another program holds the journal. {words}")
+            case _:
+                return Trouble(at, "journal", f"The journal cannot be written. {words}")
 
     def alarm(self, code: str, text: str) -> None:
         """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""

@@ -235,6 +235,24 @@ def test_a_disk_that_is_full_is_tried_again_and_a_bad_file_is_not(code: str, exi
         assert "Traceback" not in rig.errors()
 
 
+def test_a_torn_end_is_cut_the_table_is_held_and_people_are_told() -> None:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table("2C 9D 3H KS 9S 2H KD 3C")
+        rig.play_round(4)
+        assert rig.runtime.stop()
+        with contextlib.closing(sqlite3.connect(rig.journal_path)) as db:
+            ((last,),) = db.execute("SELECT max(row) FROM rows").fetchall()
+            db.execute("UPDATE rows SET private = substr(private, 1, 20) WHERE row = ?", (last,))
+            db.commit()
+        rig.runtime = Runtime(load_config(rig.config))
+        rig.runtime.start()
+        state = rig.wait(lambda s: s["holds"], "the table is held")
+        (alert,) = [one["message"] for one in state["alerts"] if one["alert"] == "journal-mended"]
+        assert f"row {last}" in alert and "E2E.db.torn-" in alert
+        assert "fault" not in rig.client.get("/v1/journal/verify")[1]
+        rig.do("release", supervised=True, action="cards-confirmed")
+
+
 FULL = """
 import sqlite3, sys
 from pathlib import Path
@@ -245,7 +263,7 @@ def fails(path, mode):
     error = sqlite3.DatabaseError("as told")
     error.sqlite_errorcode = getattr(sqlite3, sys.argv[2])
     raise error
-journal_file._connect = fails
+journal_file.connect = fails
 raise SystemExit(run(load_config(Path(sys.argv[1]))))
 """
 

@@ -14,6 +14,8 @@ from tablectl.table import Trouble
 
 NOW = 1_000 * SECOND
 
+CAUSES = {"disk-full": "full", "disk-readonly": "readonly", "journal-locked": "locked"}
+
 
 class Bench:
     """A table whose every thread has just moved."""
@@ -23,7 +25,9 @@ class Bench:
         self.room = True
         self.core: Any = SimpleNamespace(progress=NOW, full=False, offer=self.offer)
         self.reader: Any = SimpleNamespace(progress=NOW, connecting=False)
-        self.writer: Any = SimpleNamespace(state="ok", error="", full=False, committing_since=None)
+        self.writer: Any = SimpleNamespace(
+            state="ok", error="", cause=None, full=False, committing_since=None
+        )
         self.service: Any = SimpleNamespace(progress=NOW)
         self.signals: Any = SimpleNamespace(trouble=None, troubles={})
         self.crashed = threading.Event()
@@ -90,7 +94,13 @@ def test_only_waiting_for_a_disk_in_trouble_excuses_who_does_not_move(
     assert bench.supervision.unhealthy() == (None if excused and full else "the reader does not move")
 
 
-@pytest.mark.parametrize("code", ["beeper", "disk-slow", "journal", "server-unreachable"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("beeper", "disk-slow", "disk-full", "disk-readonly", "journal-locked", "journal"),
+        "server-unreachable",
+    ],
+)
 def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgement(code: str) -> None:
     bench = Bench()
     for there in (True, True, True, False, False, True, True):
@@ -102,6 +112,11 @@ def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgeme
             case _:
                 state = "slow" if code == "disk-slow" else "failing"
                 bench.writer.state = state if there else "ok"
+                bench.writer.cause = {
+                    "disk-full": "full",
+                    "disk-readonly": "readonly",
+                    "journal-locked": "locked",
+                }.get(code)
         bench.supervision.watch()
     assert bench.told == [code] * 2
 

@@ -45,7 +45,7 @@ class _Which(click.ParamType[str]):
         return text
 
 
-class _Moment(click.ParamType[int]):
+class Moment(click.ParamType[int]):
     """A time of day or a date with it, by this machine's clock, as Unix seconds."""
 
     name = "hh:mm"
@@ -81,9 +81,9 @@ def moment(text: str, here: datetime) -> int:
 
     Raises :class:`ValueError` for anything else.
     """
-    if _Moment.is_date(text):
+    if Moment.is_date(text):
         return int(datetime.fromisoformat(text).timestamp())
-    if not _Moment.matches(text):
+    if not Moment.matches(text):
         raise ValueError(text)
     hour, minute, second = (int(part) for part in (text + ":00").split(":")[:3])
     then = here.replace(hour=hour, minute=minute, second=second, microsecond=0)
@@ -97,7 +97,7 @@ def moment(text: str, here: datetime) -> int:
 @click.option("--last", type=click.IntRange(1, MOST_ROUNDS), help="The last so many rounds, as N.")
 @click.option(
     "--at",
-    type=_Moment(),
+    type=Moment(),
     metavar="HH:MM",
     help="The round of that time, or the last before it: 21:40, 21:40:30, 2026-11-29T21:40.",
 )

@@ -78,7 +78,7 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
 
     Raises :class:`Refused` and :class:`NotReachable`.
     """
-    client, config = _which(target, config_file)
+    client, config = daemon_or_configuration(target, config_file)
     if client is not None:
         body = asking.body()
 
@@ -105,8 +105,11 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
         raise Refused(f"refused: {output.escape(fault)}") from None
 
 
-def _which(target: Target, config_file: str | None) -> tuple[Client | None, Config | None]:
-    """The daemon that answers, or else the configuration to open the port by."""
+def daemon_or_configuration(target: Target, config_file: str | None) -> tuple[Client | None, Config | None]:
+    """The daemon that answers, or else the configuration to do it by without one.
+
+    Raises :class:`NotReachable` and :class:`Refused`.
+    """
     why: NotReachable | None = None
     if config_file is None:
         try:
@@ -126,7 +129,7 @@ def _which(target: Target, config_file: str | None) -> tuple[Client | None, Conf
         config = load_config(config_path(config_file))
     except ConfigError as fault:
         if why is not None:
-            raise NotReachable(f"{why}; nor can its scanner be opened here: {fault}") from None
+            raise NotReachable(f"{why}; nor is it known what to open here: {fault}") from None
         raise Refused(output.escape(fault)) from None
     if target.table is not None and target.table != config.table.id:
         raise Refused(f"{config.path} is table {config.table.id}, not {target.table}")

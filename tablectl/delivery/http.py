@@ -158,9 +158,9 @@ class HttpDelivery:
         reader = await aside(self._reader_factory)
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
-            kept_from = await aside(reader.first_sequence)
+            kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
             self._instead = await aside(all_instead, reader) | self._instead
-            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from)
+            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
             self._outbox = self._know(box)
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)

@@ -106,7 +106,9 @@ class Outbox:
     ``high``: the newest event ever acknowledged: only beyond it is progress. ``marks``: pairs
     (sequence, boot): events up to it were stored then. ``single_until``: events up to it go one by
     one, to find the one the server refused in a batch. ``kept_from``: the oldest event that can be
-    sent; ``skips``: events older than it in whose place a ``history.skipped`` can.
+    sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the newest
+    event that can have been sent from here before the first answer: a server that has more had it from
+    rows that are lost.
     """
 
     head: int
@@ -123,14 +125,22 @@ class Outbox:
     trouble: Trouble | None = None
     kept_from: int = 1
     skips: frozenset[int] = frozenset()
+    sure: int | None = None
 
     @classmethod
     def begin(
-        cls, now: int, *, head: int, acked: int, kept_from: int = 1, skips: frozenset[int] = frozenset()
+        cls,
+        now: int,
+        *,
+        head: int,
+        acked: int,
+        kept_from: int = 1,
+        skips: frozenset[int] = frozenset(),
+        sure: int | None = None,
     ) -> Outbox:
         """At a start. Events owed from before count as old."""
         marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
-        return cls(head, acked, acked, marks, kept_from=kept_from, skips=skips)
+        return cls(head, acked, acked, marks, kept_from=kept_from, skips=skips, sure=sure)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
@@ -203,6 +213,11 @@ class Outbox:
                 f"the server is ahead of this journal: it wants event {wanted}, "
                 f"the newest here is {self.head}"
             )
+        if self.sure is not None and wanted > self.sure + 1:
+            return self._halted(
+                f"the server is ahead of this journal: it wants event {wanted}, and those behind {self.sure} "
+                "that it may have were lost here; what stands here under their numbers is not what it has"
+            )
         if wanted < 1:
             return self._halted(f"the server wants event {wanted}, the first one is 1")
         if wanted < self.kept_from and wanted not in self.skips:
@@ -223,6 +238,7 @@ class Outbox:
             probed=True,
             last_error=None,
             not_before=0,
+            sure=None,
         )
         if wanted < first and self.failures:  # asked back again and again: not at the network's speed
             return box._later(now, f"the server goes back to event {wanted} again", jitter, None)

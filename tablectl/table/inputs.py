@@ -167,10 +167,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A process began on this journal."""
+    """A process began on this journal. ``mended``: what was, in words; ``lost``: rows are gone by it."""
 
     at: Instant
     version: str
+    mended: str = ""
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,11 @@ def started(turn: Turn, given: Started) -> None:
         close_betting(turn, "restart", turn.now.boot if deadline is None else min(turn.now.boot, deadline))
     if turn.in_round or turn.state.phase is Phase.BURNING:
         turn.hold("restart", "Compare the cards on the table with the screen.")
+    if given.mended:
+        turn.alert("journal-mended", f"At the start: {given.mended}.")
+        if given.lost and turn.state.shoe is not None and not turn.state.held:
+            # A hand that began may be among what was lost.
+            turn.hold("called", "The newest entries were lost: compare the cards on the table.")
 
 
 def trouble(turn: Turn, given: Trouble) -> None:

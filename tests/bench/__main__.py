@@ -5,6 +5,8 @@ the floors as much as the table.  Between two cards there is a pause, as there i
 that was idle runs its first instructions slower (cold caches, low clock), the floors' as well as the
 table's; ``--pause 0.002`` shows the other end.  Prints the figures, then each aim with the ratio to it; exit
 0 also when an aim is missed (``--strict``: 1), because a busy machine is no fault of the program.
+
+``python -m tests.bench journal``: what a long journal costs.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tablectl.demo.files import new_secret
 from tests.bench.dealt import BenchTable, Way
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay
+from tests.bench.journal import main as journal
 from tests.bench.whole import cards_per_second, idle, wall_ms
 from tests.bench.wires import WIRES
 
@@ -187,4 +190,4 @@ def main() -> int:
     return 1 if given.strict and not all(aim.met for aim in aims) else 0
 
 
-sys.exit(main())
+sys.exit(journal(sys.argv[2:]) if sys.argv[1:2] == ["journal"] else main())

@@ -461,3 +461,18 @@ def test_a_bad_link_says_whether_it_has_an_alarm_of_its_own(answer: Answer | Fai
     assert (box.link(T0).good, box.link(T0).trouble) == (False, trouble)
     box = box.retried()
     assert (box.link(T0).good, box.link(T0).trouble) == (False, False), "asked again: nothing is known yet"
+
+
+# --- after rows were lost -----------------------------------------------------------------------------
+
+
+def test_a_server_that_may_have_a_lost_event_halts_the_delivery() -> None:
+    """Event 11 was sent, and lost here; another one has its number now."""
+    box = Outbox.begin(T0, head=10, acked=9, sure=10).stored(12, T0)
+    assert isinstance(after(box, ok(12)).next_action(T0), Halted)
+    good = after(box, ok(11))
+    assert good.next_action(T0) == Send(11, 2)
+    assert after(good, ok(13)).acked == 12
+    again = after(Outbox.begin(T0, head=12, acked=9, sure=10), ok(12))
+    assert isinstance(again.retried().next_action(T0), Probe)
+    assert isinstance(after(again.retried(), ok(12)).next_action(T0), Halted)

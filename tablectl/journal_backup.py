@@ -1,0 +1,188 @@
+"""Backups of a journal, and the way back.
+
+A backup is a copy of the rows up to the one that was the newest when it began, each checked, forced to the
+disk and read once more; one file, named by table, epoch and last row.  The daemon makes its own, because no
+other program opens the database while it runs; it rests between pages, so that the table does not feel it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tablectl import journal_newest
+from tablectl.journal_copy import Copied, copy_rows
+from tablectl.journal_file import LOGS, beside, keep_aside, put_in_place, sync
+from tablectl.journal_newest import Newest, NewestFile
+from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_rows import JournalFault, JournalUnavailable
+
+MOST_BACKUPS = 20
+"""Files in the daemon's folder: who may use its socket must not be able to fill the disk."""
+REST = 0.02
+"""How long (s) the daemon rests between 500 rows."""
+
+
+class NotRestored(Exception):
+    """The backup was not put in place; the text says why and the way out. Nothing was changed."""
+
+
+def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[Path, Copied]:
+    """Make a backup in ``folder``. Raises :class:`FileExistsError` when there is one of the same rows.
+
+    :class:`JournalFault` names the first bad row; :class:`OSError` when the folder is in the way.
+    """
+    folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+    size = reader.path.stat().st_size
+    free = shutil.disk_usage(folder).free
+    if free < size * 1.2 + (16 << 20):
+        raise OSError(
+            f"{folder}: {free >> 20} MB are free, a backup takes about {size >> 20} MB and room to work"
+        )
+    for left in folder.glob(f"{reader.table}-*.part"):
+        left.unlink()
+    row = reader.last()[0]
+    part = folder / f"{reader.table}-{reader.epoch}-{row}.part"
+    final = part.with_suffix(".db")
+    if final.exists():
+        raise FileExistsError(f"{final} is there already, and has all rows")
+    copied = copy_rows(reader, part, row, rest=rest)
+    try:
+        _read_again(part, copied, rest)
+        os.link(part, final)  # which replaces nothing
+    finally:
+        part.unlink()
+    sync(folder)
+    return final, copied
+
+
+def _read_again(path: Path, copied: Copied, rest: float) -> None:
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        end: object = None
+        for row, _, digest in reader.links():
+            end = digest
+            if rest and row is not None and row.row % PAGE == 0:
+                time.sleep(rest)
+    if end != copied.hash:
+        raise OSError(f"{path}: what was written is not what is read")
+
+
+class Backups:
+    """The daemon's backups: one at a time, beside everything else."""
+
+    def __init__(self, open_journal: Callable[[], JournalReader], folder: Path) -> None:
+        self._open_journal = open_journal
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._state: dict[str, Any] = {"running": False}
+
+    def start(self) -> bool:
+        """Begin one; False when one is being made."""
+        with self._lock:
+            if self._state["running"]:
+                return False
+            self._state = {"running": True}
+        threading.Thread(target=self._make, name="backup", daemon=True).start()
+        return True
+
+    def view(self) -> dict[str, Any]:
+        """Whether one is made, and what became of the last: ``file``, ``row``, ``sequence``, or ``error``."""
+        return dict(self._state)
+
+    def _make(self) -> None:
+        try:
+            with contextlib.closing(self._open_journal()) as reader:
+                if len(list(self._folder.glob(f"{reader.table}-*.db"))) >= MOST_BACKUPS:
+                    raise OSError(f"{self._folder} has {MOST_BACKUPS} backups; move some of them away")
+                file, copied = backup(reader, self._folder, rest=REST)
+            made = {"file": str(file), "row": copied.row, "sequence": copied.sequence, "acked": copied.acked}
+        except (JournalFault, OSError, sqlite3.Error) as fault:
+            made = {"error": str(fault) or type(fault).__name__}
+        self._state = {"running": False, **made}
+
+
+def restore(source: Path, path: Path, table: str, *, older: bool = False) -> list[str]:
+    """Put a backup or a mirror in the place of the journal ``path``; what is to be known now, in sentences.
+
+    The table's lock must be held. What was in place is kept beside it. ``older``: also when that has rows
+    which the backup lacks. Raises :class:`NotRestored`.
+    """
+    new = beside(path, ".new")
+    for suffix in ("", *LOGS, "-journal"):
+        beside(new, suffix).unlink(missing_ok=True)
+    try:
+        with contextlib.closing(JournalReader.open(source)) as reader:
+            if reader.table != table:
+                raise NotRestored(f"{source} is the journal of table {reader.table}, not of {table}")
+            here = _in_place(path)
+            last = reader.last()
+            copied = copy_rows(reader, new, sure=last[1])
+            epoch = reader.epoch
+    except (JournalFault, JournalUnavailable, sqlite3.Error, OSError) as fault:
+        raise NotRestored(f"the backup cannot be used: {fault}") from fault
+    behind = here is not None and here.epoch == epoch and here.row > copied.row
+    if behind and not older:
+        assert here is not None
+        new.unlink()
+        raise NotRestored(
+            f"the journal in place has rows up to {here.row}, event {here.sequence}, and the backup only "
+            f"{copied.row}, event {copied.sequence}; if it is really to go back: --older"
+        )
+    aside = keep_aside(path, "replaced") if path.exists() else None
+    put_in_place(new, path)
+    record = NewestFile(path)
+    with contextlib.closing(record):
+        record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
+    _give(path, table)
+    return _told(copied, epoch, here, aside)
+
+
+def _give(path: Path, table: str) -> None:
+    """What root made here belongs to whom the folder belongs: the daemon's user."""
+    folder = path.parent.stat()
+    if os.geteuid() == 0 and folder.st_uid != 0:
+        for one in (path, beside(path, journal_newest.SUFFIX), path.with_name(f"{table}.lock")):
+            if one.exists():
+                os.chown(one, folder.st_uid, folder.st_gid, follow_symlinks=False)
+
+
+def _in_place(path: Path) -> Newest | None:
+    """How far the journal in place goes, as far as that can be known."""
+    known = journal_newest.read(path)
+    if not path.exists():
+        return known
+    with (
+        contextlib.suppress(JournalFault, JournalUnavailable, sqlite3.Error),
+        contextlib.closing(JournalReader.open(path)) as reader,
+    ):
+        row, sequence = reader.last()
+        if known is None or known.epoch != reader.epoch or known.row < row:
+            return Newest(reader.epoch, row, sequence, reader.acked(), b"")
+    return known
+
+
+def _told(copied: Copied, epoch: str, here: Newest | None, aside: Path | None) -> list[str]:
+    said = [
+        f"restored: epoch {epoch}, rows up to {copied.row}, events up to {copied.sequence}, "
+        f"acknowledged up to {copied.acked}"
+    ]
+    if aside is not None:
+        said.append(f"what was in place is kept: {aside}")
+    if here is not None and here.epoch != epoch:
+        said.append(
+            f"it is another history than the one in place ({here.epoch}): the game server refuses it (403) "
+            "until a person accepts the epoch there"
+        )
+    said.append(
+        f"if the game server has events behind {copied.sequence}, it will say so at the first contact: "
+        '"the server is ahead of this journal". Delivery halts then, betting stays closed, and nothing is '
+        "skipped: restore a newer backup or the mirror, or begin a new history (docs/journal.md)"
+    )
+    return said

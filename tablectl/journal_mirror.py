@@ -1,0 +1,210 @@
+"""The mirror: every committed row once more, on a second medium (``[journal] mirror``).
+
+It follows behind and delays nobody: a thread of its own reads what is committed and writes it to a journal
+of the same form, which ``tablectl journal restore`` takes.  A medium that is full, read-only, gone or
+hanging makes the alert ``mirror``; it is tried again every few seconds and caught up when it comes back.
+Nothing waits in memory meanwhile: what is missing is read from the journal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from tablectl.clock import SECOND, Instant, now
+from tablectl.journal_copy import INSERT, values_of
+from tablectl.journal_file import LOGS, SCHEMA, anchor_text, beside, connect, empty, sync
+from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_rows import JournalFault
+
+EVERY = 0.5
+"""How long (s) rows are gathered before they are written."""
+RETRY = 5.0
+LATE = 60 * SECOND
+"""A mirror that lags so long without an error of its own hangs in one write."""
+
+
+class Mirror:
+    """The thread that keeps the mirror. ``open_journal`` makes a reader of the table's journal."""
+
+    def __init__(
+        self,
+        path: Path,
+        open_journal: Callable[[], JournalReader],
+        *,
+        clock: Callable[[], Instant] = now,
+        every: float = EVERY,
+        retry: float = RETRY,
+    ) -> None:
+        self.path = path
+        self.row = 0
+        """The newest row that is on the second medium."""
+        self.error = ""
+        self._open_journal = open_journal
+        self._clock = clock
+        self._every = every
+        self._retry = retry
+        self._since: int | None = None
+        self._stop = threading.Event()
+        self._woken = threading.Event()
+        self._target: sqlite3.Connection | None = None
+        self._digest = b""
+        self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout: float = 0.5) -> bool:
+        """Write what is committed, then end. Whether it ended within ``timeout`` s; nobody waits for more."""
+        self._stop.set()
+        self._woken.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def wake(self) -> None:
+        """Something was committed. From any thread, at once."""
+        self._woken.set()
+
+    @property
+    def trouble(self) -> str:
+        """What people must know, or ""."""
+        since = self._since
+        if not self.error and since is not None and self._clock().boot - since > LATE:
+            return f"The mirror {self.path} takes nothing: one write lasts longer than a minute."
+        return f"The mirror is behind: {self.error}." if self.error else ""
+
+    def view(self, last: int) -> dict[str, object]:
+        """How it stands; ``last``: the journal's newest row."""
+        return {
+            "path": str(self.path),
+            "row": self.row,
+            "behind": max(0, last - self.row),
+            "error": self.error,
+        }
+
+    def _run(self) -> None:
+        reader: JournalReader | None = None
+        while True:
+            last = self._stop.is_set()
+            self._woken.clear()
+            self._since = self._clock().boot
+            try:
+                reader = reader or self._open_journal()
+                self.follow(reader)
+                self.error = ""
+            except (JournalFault, OSError, sqlite3.Error, LookupError) as fault:
+                self.error = str(fault) or type(fault).__name__
+                self._leave()
+            self._since = None
+            if last:
+                break
+            if self.error:
+                self._stop.wait(self._retry)
+            else:
+                self._woken.wait()
+                self._stop.wait(self._every)
+        self._leave()
+        if reader is not None:
+            reader.close()
+
+    def follow(self, reader: JournalReader) -> None:
+        """Write what is committed and not here yet, in transactions of at most 500 rows.
+
+        Raises :class:`JournalFault` where mirror and journal are not of one history, :class:`OSError` and
+        :class:`sqlite3.Error` for a medium in trouble.
+        """
+        if self._target is None or not self.path.exists():
+            self._leave()
+            self._target = self._open(reader)
+        acked = reader.acked()
+        db, page, before = self._target, list[tuple[object, ...]](), self._digest
+        for row, _, digest in reader.links(self.row):
+            if row is None:
+                continue
+            page.append(values_of(row, before, digest))
+            before = digest
+            if len(page) == PAGE:
+                self._write(db, page, row.row, digest, acked)
+                page.clear()
+        if page:
+            self._write(db, page, int(str(page[-1][0])), before, acked)
+
+    def _write(
+        self,
+        db: sqlite3.Connection,
+        page: list[tuple[object, ...]],
+        row: int,
+        digest: bytes,
+        acked: int,
+    ) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            db.executemany(INSERT, page)
+            db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,))
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                with contextlib.suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+            raise
+        self.row, self._digest = row, digest
+
+    def _open(self, reader: JournalReader) -> sqlite3.Connection:
+        if not self.path.parent.is_dir():
+            raise OSError(f"there is no folder {self.path.parent}; is its medium there?")
+        if not self.path.exists():
+            self._make(reader)
+        with contextlib.closing(JournalReader.open(self.path)) as there:
+            if (there.table, there.epoch) != (reader.table, reader.epoch):
+                raise JournalFault(
+                    f"{self.path} is of table {there.table}, epoch {there.epoch}, and this is "
+                    f"{reader.table}, epoch {reader.epoch}; move it away, and a new one is begun"
+                )
+            row, _, digest = there.walk(max(0, there.last()[0] - PAGE))
+        self._fit(reader, row, digest)
+        db = connect(self.path, "rw")
+        db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
+        db.execute("PRAGMA synchronous=FULL")
+        self.row, self._digest = row, digest
+        return db
+
+    def _make(self, reader: JournalReader) -> None:
+        new = beside(self.path, ".new")
+        for suffix in ("", *LOGS, "-journal"):
+            beside(new, suffix).unlink(missing_ok=True)
+        meta: dict[str, object] = {"schema": SCHEMA, "table": reader.table, "epoch": reader.epoch, "acked": 0}
+        anchor = reader.anchor()
+        if anchor.row:
+            meta["anchor"] = anchor_text(anchor)
+        with contextlib.closing(empty(new, meta)) as db:
+            db.execute("COMMIT")
+        sync(new)
+        new.rename(self.path)
+        sync(self.path.parent)
+
+    def _fit(self, reader: JournalReader, row: int, digest: bytes) -> None:
+        """That the mirror's last row is the journal's row of that number."""
+        anchor, last = reader.anchor(), reader.last()[0]
+        if row < anchor.row:
+            raise JournalFault(
+                f"{self.path} ends with row {row}, and the journal begins behind row {anchor.row}; "
+                "move it away, and a new one is begun"
+            )
+        if row > last:
+            raise JournalFault(
+                f"{self.path} has rows up to {row}, and the journal only {last}: was the journal restored or "
+                "cut? Keep this file, it has what is missing; move it away, and a new one is begun"
+            )
+        if next(iter(reader.links(row)))[2] != digest:
+            raise JournalFault(
+                f"{self.path}: its row {row} is not the journal's; move it away, and a new one is begun"
+            )
+
+    def _leave(self) -> None:
+        if self._target is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._target.close()
+            self._target = None

@@ -1,0 +1,119 @@
+"""Rows of a journal as plain values, page by page: what ``journal show`` and ``journal export`` are made of.
+
+What must not be seen yet is left out: of the shoe in play only what was published.  Burn faces, cards that
+lie face down and what the scanner sent are in the private part of its rows, and are shown after its end, or
+to a pit boss.  Nor are the hashes shown: with a row's hash every face can be tried until one fits.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tablectl.clock import iso
+from tablectl.events import ShoeEnded, ShoeStarted
+from tablectl.journal_reader import PAGE, JournalReader
+
+PAGE_BYTES = 2 << 20
+"""About the longest page, whatever is in its rows."""
+
+_NO_CARDS = frozenset({"command.recorded", "pin.attempted", "controller.started"})
+"""Private rows outside a shoe that name no card still to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows: behind ``after``, up to ``upto``, of a shoe or a round; ``public``: events alone.
+
+    ``reveal``: a pit boss asks.
+    """
+
+    after: int = 0
+    upto: int | None = None
+    shoe: int | None = None
+    round: int | None = None
+    public: bool = False
+    reveal: bool = False
+
+
+def facts(reader: JournalReader) -> dict[str, Any]:
+    """What a journal is and where it begins and ends."""
+    (row, sequence), anchor = reader.last(), reader.anchor()
+    return {
+        "table": reader.table,
+        "epoch": reader.epoch,
+        "schema": int(reader.meta()["schema"]),
+        "first_row": anchor.row + 1,
+        "first_sequence": anchor.sequence + 1,
+        "row": row,
+        "sequence": sequence,
+        "acked": reader.acked(),
+        "bytes": reader.path.stat().st_size,
+    }
+
+
+def shoe_in_play(reader: JournalReader) -> tuple[int, int] | None:
+    """The shoe whose hidden faces must not be told, and the row with which it began."""
+    start = reader.last_of_type(ShoeStarted.TYPE)
+    if start is None or (reader.last_of_type(ShoeEnded.TYPE) or 0) > start:
+        return None
+    ((shoe,),) = reader._all("SELECT shoe FROM rows WHERE row = ?", start)
+    return int(str(shoe)), start
+
+
+def page(reader: JournalReader, wanted: Wanted, limit: int = PAGE) -> dict[str, Any]:
+    """At most 500 rows, and ``after``: where to go on; None: that was the end.
+
+    Raises :class:`JournalFault` for rows that are no JSON.
+    """
+    where, values = ["row > ?"], [wanted.after]
+    for test, value in (
+        ("row <= ?", wanted.upto),
+        ("shoe = ?", wanted.shoe),
+        ("round = ?", wanted.round),
+    ):
+        if value is not None:
+            where.append(test)
+            values.append(value)
+    if wanted.public:
+        where.append("sequence IS NOT NULL")
+    limit = min(limit, PAGE)
+    in_play = shoe_in_play(reader)
+    columns = "row, sequence, public, private, raw, hash, type, shoe, round"
+    sql = f"SELECT {columns} FROM rows WHERE {' AND '.join(where)} ORDER BY row LIMIT ?"  # noqa: S608
+    rows: list[dict[str, Any]] = []
+    size, whole = 0, True
+    found = reader._all(sql, *values, limit)
+    for one in found:
+        size += sum(len(part) for part in one[2:5] if isinstance(part, bytes))
+        if rows and size > PAGE_BYTES:
+            whole = False
+            break
+        try:
+            rows.append(_row(one, in_play, wanted))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise reader.fault(int(str(one[0])), str(error)) from error
+    more = not whole or len(found) == limit
+    return {"rows": rows, "after": rows[-1]["row"] if more and rows else None}
+
+
+def _row(one: tuple[Any, ...], in_play: tuple[int, int] | None, wanted: Wanted) -> dict[str, Any]:
+    row, sequence, public, private, raw, digest, kind, shoe, round_ = one
+    inner = json.loads(private)
+    made = {"row": row, "sequence": sequence, "time": iso(int(inner["wall"])), "type": kind}
+    made |= {"shoe": shoe, "round": round_}
+    secret = in_play is not None and row >= in_play[1] and not wanted.reveal
+    made["hash"] = None if secret else digest.hex()
+    made["event"] = None if public is None else public.decode()
+    if wanted.public:
+        return made
+    if wanted.reveal or not _hidden(kind, shoe, in_play):
+        return made | {"private": inner["data"], "raw": raw.hex()}
+    return made | {"hidden": True}
+
+
+def _hidden(kind: str, shoe: int | None, in_play: tuple[int, int] | None) -> bool:
+    if in_play is None:
+        return False
+    return kind not in _NO_CARDS if shoe is None else shoe >= in_play[0]

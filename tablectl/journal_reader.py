@@ -1,0 +1,248 @@
+"""Reading a journal: rows, events to send, and the walk along the chain that finds what was changed.
+
+Any number of threads read, over connections of their own and in short transactions, because a reader that
+holds a snapshot keeps the log from being cut.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, open_existing, where_in_file
+from tablectl.journal_rounds import RoundQueries
+from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
+
+PAGE = 500
+"""Most rows of one read, so that no read holds a snapshot for long."""
+
+_ROW = "row, sequence, public, private, raw"
+
+Link = tuple[Row | None, int, bytes]
+"""A row found right, the newest sequence up to it, and its hash; the first link of a walk has no row."""
+
+
+class JournalReader(RoundQueries):
+    """Reads one journal. Safe to use from any thread, one call at a time."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
+        self.path = path
+        self.table = table
+        self.epoch = epoch
+        self._db = db
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path) -> JournalReader:
+        """A reader of an existing journal. Raises :class:`JournalFault` when it is none."""
+        db, meta = open_existing(path, "ro")
+        return cls(path, db, meta["table"], meta["epoch"])
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    def _rows(self, where: str, *values: object) -> list[Row]:
+        found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text
+        return [Row(*columns) for columns in found]  # type: ignore[arg-type]
+
+    def rows(self, after: int = 0, limit: int = PAGE) -> list[Row]:
+        """Rows behind ``after``, in order, at most 500 at a time."""
+        return self._rows("row > ? ORDER BY row LIMIT ?", after, min(limit, PAGE))
+
+    def every_row(self, after: int = 0) -> Iterator[Row]:
+        """All rows behind ``after``, page by page."""
+        while page := self.rows(after):
+            yield from page
+            after = page[-1].row
+
+    def last_of_type(self, event_type: str) -> int | None:
+        """The newest row with an event of this type, for example ``shoe.started``."""
+        ((row,),) = self._all("SELECT max(row) FROM rows WHERE type = ?", event_type)
+        return None if row is None else int(str(row))
+
+    def rows_of_type(self, event_type: str) -> list[Row]:
+        """Every row of this type, in order; for types of which there are few."""
+        return self._rows("type = ? ORDER BY row", event_type)
+
+    def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
+        """Public events from ``first_sequence`` on, as they are to be sent.
+
+        Raises :class:`LookupError` naming one that is not what was written: nothing damaged is sent.
+        """
+        found = self._all(
+            f"SELECT {_ROW}, prev_hash, hash FROM rows WHERE sequence >= ? ORDER BY sequence LIMIT ?",  # noqa: S608
+            first_sequence,
+            limit,
+        )
+        made = []
+        for *columns, before, digest in found:
+            row = Row(*columns)  # type: ignore[arg-type]
+            try:
+                event = json.loads(row.public or b"")
+                good = int(event["sequence"]) == row.sequence and chained(before, row) == digest  # type: ignore[arg-type]
+            except (ValueError, KeyError, TypeError):
+                good = False
+            if not good or row.sequence is None or row.public is None:
+                raise LookupError(f"row {row.row}, event {row.sequence}: it is not what was written")
+            made.append(Outgoing(row.sequence, event["id"], row.public))
+        return made
+
+    def last(self) -> tuple[int, int]:
+        """Number of the newest row and of the newest public event; what was removed counts."""
+        # By the rows themselves: an index may be damaged.
+        found = self._all("SELECT row FROM rows NOT INDEXED ORDER BY row DESC LIMIT 1")
+        anchor = self.anchor()
+        row = int(str(found[0][0])) if found else anchor.row
+        return row, self._sequence(row, anchor)
+
+    def _sequence(self, row: int, anchor: Anchor) -> int:
+        """The newest public event up to ``row``."""
+        sql = (
+            "SELECT sequence FROM rows NOT INDEXED WHERE row <= ? AND sequence IS NOT NULL "
+            "ORDER BY row DESC LIMIT 1"
+        )
+        found = self._all(sql, row)
+        return int(str(found[0][0])) if found else anchor.sequence
+
+    def acked(self) -> int:
+        """The newest event the game server has acknowledged, 0 when none."""
+        return int(self.meta()["acked"])
+
+    def meta(self) -> dict[str, str]:
+        """What is noted beside the rows."""
+        return {str(key): str(value) for key, value in self._all("SELECT key, value FROM meta")}
+
+    def anchor(self) -> Anchor:
+        """What the chain begins behind: the last row that was removed, or the genesis."""
+        return anchor_of(self.meta())
+
+    def first_sequence(self) -> int:
+        """The oldest public event that is kept: what a game server can still ask for."""
+        return self.anchor().sequence + 1
+
+    def sure(self) -> int | None:
+        """The newest event known to be what the game server may have of that number; None: all are.
+
+        After rows were lost, their numbers are given anew. A server that already has one of the lost events
+        wants one behind it next; what stands here under those numbers is not what it has.
+        """
+        text = self.meta().get("sure")
+        return None if text is None else int(text)
+
+    def verify(self) -> int:
+        """Walk the whole chain; the number of the last row.
+
+        Raises :class:`JournalFault` naming the first row that is missing, changed or out of order.
+        """
+        return self.walk(0)[0]
+
+    def checked(self, after: int = 0) -> Iterator[Row]:
+        """As :meth:`every_row`, each row only once its place, hash and index columns are found right.
+
+        Raises as :meth:`verify`, and :class:`JournalUnavailable` when the disk does not answer.
+        """
+        return (row for row, _, _ in self.links(after) if row is not None)
+
+    def walk(self, after: int) -> tuple[int, int, bytes]:
+        """Check the rows behind ``after``; last row, last sequence and hash."""
+        row, sequence, digest = deque(self.links(after), maxlen=1).pop()
+        return (max(after, self.anchor().row) if row is None else row.row), sequence, digest
+
+    def links(self, after: int = 0) -> Iterator[Link]:
+        """The rows behind ``after`` (those kept), each checked; the first link has no row."""
+        row = after
+        try:
+            row, sequence, digest = self._begin(after)
+            yield None, sequence, digest
+            sql = f"SELECT {_ROW}, prev_hash, hash, type, shoe, round FROM rows WHERE row > ? ORDER BY row"  # noqa: S608
+            limit = PAGE
+            while True:
+                try:
+                    page = self._all(f"{sql} LIMIT {limit}", row)
+                except sqlite3.DatabaseError:
+                    if limit == 1:
+                        raise
+                    limit = 1  # the rows before the bad one, which is then named
+                    continue
+                if not page:
+                    return
+                if page[0][0] != row + 1 and self.anchor().row > row:
+                    row, sequence, digest = self._begin(0)  # they were removed meanwhile, as too old
+                    continue
+                for columns in page:
+                    stored = Row(*columns[:5])  # type: ignore[arg-type]
+                    self._check(stored, row, sequence, (digest, chained(digest, stored)), columns[5:])
+                    row, digest = stored.row, chained(digest, stored)
+                    sequence = sequence if stored.sequence is None else stored.sequence
+                    yield stored, sequence, digest
+        except sqlite3.Error as error:
+            fault = fault_of(self.path, error, f"row {row + 1}: it cannot be read{self._where(row + 1)}")
+            if isinstance(fault, JournalFault):
+                fault.row = row + 1
+            raise fault from error
+        except (TypeError, ValueError) as error:
+            raise self.fault(row + 1, str(error)) from error
+
+    def _begin(self, after: int) -> tuple[int, int, bytes]:
+        anchor = self.anchor()
+        if after <= anchor.row:
+            return anchor.row, anchor.sequence, anchor.hash
+        found = self._all("SELECT hash FROM rows WHERE row = ?", after)
+        if not found or not isinstance(found[0][0], bytes):
+            raise self.fault(after, "it is missing")
+        return after, self._sequence(after, anchor), found[0][0]
+
+    def _check(
+        self, row: Row, before: int, sequence: int, digests: tuple[bytes, bytes], rest: tuple[object, ...]
+    ) -> None:
+        if row.row != before + 1:
+            raise self.fault(before + 1, "it is missing")
+        if (row.sequence is None) != (row.public is None) or row.sequence not in (None, sequence + 1):
+            raise self.fault(row.row, f"event {sequence + 1} should follow, not {row.sequence}")
+        if rest[:2] != digests:
+            raise self.fault(row.row, "its hash does not fit: it or the row before was changed")
+        if Place(*rest[2:]) != place(row):  # type: ignore[arg-type]
+            raise self.fault(row.row, "its index (type, shoe, round) is not what the row says")
+
+    def _where(self, row: int) -> str:
+        return where_in_file(self.path, self._db, row)
+
+    def fault(self, row: int, why: str) -> JournalFault:
+        """What is told of a row that cannot be trusted, and where it lies in the file if that is known."""
+        return JournalFault(f"{self.path}: row {row}: {why}{self._where(row)}; {WAY_OUT}", row=row)
+
+    def misindexed(self, first: int, last: int) -> str:
+        """Which index does not lead to just the rows ``first`` to ``last`` (few), or "": all do."""
+        sql = "SELECT row, sequence, type, shoe, round FROM rows NOT INDEXED WHERE row BETWEEN ? AND ?"
+        rows = self._all(sql, first, last)
+        numbers = [r[1] for r in rows if r[1] is not None]
+        ways: list[tuple[str, str, list[object], set[object]]] = []
+        if numbers:
+            span: list[object] = [numbers[0], numbers[-1]]
+            ways.append(
+                ("sqlite_autoindex_rows_1", "sequence BETWEEN ? AND ?", span, {r[0] for r in rows if r[1]})
+            )
+        for kind in {r[2] for r in rows}:
+            wanted = {r[0] for r in rows if r[2] == kind}
+            ways.append(("rows_type", "type = ? AND row BETWEEN ? AND ?", [kind, first, last], wanted))
+        for pair in {r[3:5] for r in rows}:
+            wanted = {r[0] for r in rows if r[3:5] == pair}
+            where = "shoe IS ? AND round IS ? AND row BETWEEN ? AND ?"
+            ways.append(("rows_round", where, [*pair, first, last], wanted))
+        for index, where, values, wanted in ways:
+            try:
+                got = self._all(f"SELECT row FROM rows INDEXED BY {index} WHERE {where}", *values)  # noqa: S608
+            except sqlite3.DatabaseError as error:
+                return f"{index} ({error})"
+            if len(got) != len(wanted) or {r[0] for r in got} != wanted:
+                return index
+        return ""

@@ -1,0 +1,195 @@
+"""Before a journal is opened: finish what a crash left, find torn ends, write an older schema anew.
+
+What was acknowledged by the game server is never cut, nor is anything in the middle: that is refused, with
+the row and its place in the file.  A torn end is the rows from the first bad one on when none behind it is
+whole.  Everything there was is copied aside before anything is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tablectl import journal_newest
+from tablectl.journal_copy import copy_rows
+from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, finish, keep_aside, put_in_place
+from tablectl.journal_newest import Newest
+from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
+
+LOOKED_BEHIND = 2_000
+"""Rows behind a bad one that are looked for: whether one is whole, and the bad one so in the middle."""
+
+_COMPARE = "compare the cards on the table with the screen, and the last results with the game server"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What was mended, in words; "" when nothing was. ``lost``: rows are gone.
+
+    ``sure``: the newest event, where rows behind it may be gone unseen (:meth:`JournalReader.sure`).
+    """
+
+    said: str = ""
+    lost: bool = False
+    sure: int | None = None
+
+
+Busy = Callable[[], object]
+
+
+def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
+    """See to it that the journal at ``path`` can be opened for writing.
+
+    ``busy`` is called now and then while it takes long. Raises :class:`JournalFault`, and
+    :class:`JournalUnavailable` when the disk is in the way.
+    """
+    try:
+        finish(path)
+        if not path.exists():
+            _refuse_when_gone(path)
+            return Mended()
+        with contextlib.closing(JournalReader.open(path)) as reader:
+            if reader.table != table:
+                raise JournalFault(
+                    f"{path}: this is the journal of table {reader.table}, not of {table}; {WAY_OUT}"
+                )
+            newest = journal_newest.read(path)
+            if newest is not None and newest.epoch != reader.epoch:
+                newest = None  # of the history before this one
+            said = _end(reader, newest, busy)
+            if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
+                keep_aside(path, f"schema{schema}")  # what the release before can read
+                _anew(reader, None, None, busy)
+        return said
+    except sqlite3.Error as error:
+        raise fault_of(path, error, "not a journal that can be read") from error
+    except OSError as error:
+        if isinstance(error, JournalUnavailable):
+            raise
+        raise JournalUnavailable(f"{path}: {error.strerror or error}; free or mend the disk") from error
+
+
+def _refuse_when_gone(path: Path) -> None:
+    newest = journal_newest.read(path)
+    if newest is not None and newest.row:
+        raise JournalFault(
+            f"{path}: it is gone; it had {newest.row} rows, of epoch {newest.epoch}; put it back or restore "
+            f"a backup (tablectl journal restore); to begin a new history move {path.name}"
+            f"{journal_newest.SUFFIX} away too, and the game server must accept the new one"
+        )
+
+
+def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
+    """Look at the journal's last rows, and mend what may be mended."""
+    acked = max(reader.acked(), newest.acked if newest else 0)
+    try:
+        last = reader.last()[0]
+        row, sequence, digest = reader.walk(max(0, last - PAGE))
+    except JournalFault as fault:
+        return Mended(_torn(reader, newest, acked, fault, busy), lost=True)
+    except sqlite3.DatabaseError as error:
+        why = fault_of(reader.path, error, "its last rows cannot be read")
+        if not isinstance(why, JournalFault):
+            raise why from error
+        return Mended(_torn(reader, newest, acked, why, busy), lost=True)
+    if newest is not None and newest.row == row and newest.hash != digest:
+        raise reader.fault(row, "it is not the row that was written here; another copy was put in its place")
+    if newest is not None and newest.row > row:
+        return Mended(_lost(reader, newest, (row, sequence), acked, busy), lost=True)
+    if acked > sequence:
+        raise JournalFault(
+            f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
+            f"{sequence}: the newest rows are lost (was {reader.path.name}-wal left behind?); {WAY_OUT}"
+        )
+    wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
+    if wrong:
+        aside = keep_aside(reader.path, "torn").name
+        _anew(reader, None, None, busy)
+        return Mended(
+            f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost; copy: {aside}"
+        )
+    if row and (newest is None or newest.row < row):
+        return Mended(sure=sequence)  # after a power cut, or when that file is gone, it proves nothing
+    return Mended()
+
+
+def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> str:
+    """Rows that were committed are not there, and nothing of them either."""
+    row, sequence = end
+    what = (
+        f"the last commits are lost: rows {row + 1} to {newest.row}, "
+        f"events {sequence + 1} to {newest.sequence}"
+    )
+    if acked > sequence:
+        raise JournalFault(
+            f"{reader.path}: {what}; the game server has acknowledged event {acked} (was the file "
+            f"{reader.path.name}-wal left behind or damaged?); {WAY_OUT}"
+        )
+    aside = keep_aside(reader.path, "torn").name
+    _anew(reader, row, sequence, busy)
+    return f"{what}; none was acknowledged by the game server; {_COMPARE}; copy: {aside}"
+
+
+def _torn(reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy) -> str:
+    """A bad row: at the end and never acknowledged it is cut, else the fault is raised."""
+    good_row, good_sequence, fault = _good_until(reader, found)
+    bad = good_row + 1
+    until = max(bad + LOOKED_BEHIND, newest.row if newest else 0)
+    if _whole_behind(reader, bad, until):
+        raise fault
+    if acked > good_sequence:
+        text = str(fault).removesuffix(f"; {WAY_OUT}")
+        raise JournalFault(
+            f"{text}; the game server has acknowledged event {acked}, and the last one before the damage is "
+            f"{good_sequence}; {WAY_OUT}",
+            row=bad,
+        )
+    why = str(fault).split(": ", 1)[-1].removesuffix(f"; {WAY_OUT}")
+    aside = keep_aside(reader.path, "torn").name
+    _anew(reader, good_row, good_sequence, busy)
+    upto = f" to {newest.row}" if newest is not None and newest.row > bad else " and those behind it"
+    return (
+        f"the end of the journal was torn ({why}): row {bad}{upto} cut, none acknowledged by the game "
+        f"server; {_COMPARE}; copy: {aside}"
+    )
+
+
+def _good_until(reader: JournalReader, fault: JournalFault) -> tuple[int, int, JournalFault]:
+    """The last good row and event, and the first fault, by a walk along the whole chain."""
+    row, sequence = reader.anchor().row, reader.anchor().sequence
+    try:
+        for stored, number, _ in reader.links():
+            row, sequence = (row if stored is None else stored.row), number
+    except JournalFault as found:
+        return row, sequence, found
+    return row, sequence, fault  # the rows are good: only the way to the last one is damaged
+
+
+def _whole_behind(reader: JournalReader, bad: int, until: int) -> bool:
+    """Whether a row behind a bad one is whole in itself."""
+    columns = "row, sequence, public, private, raw, prev_hash, hash"
+    for number in range(bad + 1, until + 1):
+        try:
+            found = reader._all(f"SELECT {columns} FROM rows WHERE row = ?", number)  # noqa: S608
+            if found and chained(found[0][5], Row(*found[0][:5])) == found[0][6]:  # type: ignore[arg-type]
+                return True
+        except (sqlite3.DatabaseError, TypeError, ValueError, AttributeError):
+            continue
+    return False
+
+
+def _anew(reader: JournalReader, upto: int | None, sure: int | None, busy: Busy) -> None:
+    """Write the journal anew from its good rows, in the schema of today, and put it in place."""
+    new = beside(reader.path, ".new")
+    for suffix in ("", *LOGS, "-journal"):
+        beside(new, suffix).unlink(missing_ok=True)
+    copied = copy_rows(reader, new, upto, sure=sure, between=busy)
+    reader.close()
+    put_in_place(new, reader.path)
+    record = journal_newest.NewestFile(reader.path)
+    with contextlib.closing(record):
+        record.begin(Newest(reader.epoch, copied.row, copied.sequence, copied.acked, copied.hash))

@@ -1,0 +1,275 @@
+"""Damage anywhere in the journal's files: a good prefix with all that was acknowledged, or a refusal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tablectl.journal import Journal, JournalFault, JournalReader, Row
+from tests.past_rows import rows_of
+from tests.test_journal import EVENTS
+
+SOAK = "TABLECTL_SOAK" in os.environ
+STEP = {
+    False: {"T07.db": 2311, "T07.db-wal": 8209, "T07.db-shm": 4099},
+    True: {"T07.db": 101, "T07.db-wal": 307, "T07.db-shm": 307},
+}[SOAK]
+ROUNDS = 6
+ACKED = 20
+
+
+class Whole:
+    """A journal as a killed process leaves it: part of its rows only in the log."""
+
+    def __init__(self, folder: Path, in_log: int) -> None:
+        self.folder = folder
+        self.path = folder / "T07.db"
+        journal = Journal.open(self.path, "T07")
+        self.rows: list[Row] = rows_of(EVENTS * ROUNDS)
+        self.newest = b""
+        split = len(self.rows) - in_log
+        journal.append(self.rows[:split])
+        journal.set_acked(ACKED)
+        journal._all("PRAGMA wal_checkpoint(TRUNCATE)")
+        for row in self.rows[split:]:
+            journal.append([row])
+        self.files = {p.name: p.read_bytes() for p in folder.iterdir()}
+        journal.close()
+
+    def put(self, folder: Path, damage: Callable[[dict[str, bytes]], None]) -> Path:
+        for left in folder.iterdir():
+            left.unlink()
+        files = dict(self.files)
+        damage(files)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        return folder / "T07.db"
+
+
+@pytest.fixture(scope="module", params=[0, 6], ids=["in the database", "in the log"])
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    return Whole(tmp_path_factory.mktemp("whole"), request.param)
+
+
+def judge(whole: Whole, path: Path) -> str:
+    """Open what was damaged, and say what came of it; fails the test where that is not lawful."""
+    before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
+    try:
+        journal = Journal.open(path, "T07")
+    except JournalFault as fault:
+        assert "T07.db" in str(fault)
+        after = {p.name: p.read_bytes() for p in path.parent.iterdir()}
+        for name in ("T07.db", "T07.db.newest"):
+            assert after.get(name) == before.get(name), "what is refused is not touched"
+        return "refused"
+    try:
+        here = journal.rows()
+    except sqlite3.DatabaseError as error:
+        raise AssertionError("a journal that opens can be read to its end") from error
+    try:
+        kept = len(here)
+        assert here == whole.rows[:kept], "a prefix, and nothing else"
+        assert journal.last()[1] >= ACKED, "what was acknowledged is there"
+        assert journal.verify() == kept
+        assert journal.lost == (kept < len(whole.rows))
+        if journal.lost:
+            assert "cut" in journal.mended or "lost" in journal.mended
+            assert journal.sure() == journal.last()[1]
+        if journal.mended:
+            (aside,) = [p for p in path.parent.iterdir() if ".torn-" in p.name and p.suffix[-4:-3] != "-"
+                        and not p.name.endswith(("-wal", "-shm"))]  # fmt: skip
+            assert aside.name in journal.mended
+            assert aside.read_bytes() == before["T07.db"]
+            wal = aside.with_name(aside.name + "-wal")
+            assert "T07.db-wal" not in before or wal.read_bytes() == before["T07.db-wal"]
+        row, sequence = journal.last()
+        more = [Row(row + n, r.sequence and r.sequence + sequence, r.public, r.private)
+                for n, r in enumerate(whole.rows[:3], 1)]  # fmt: skip
+        journal.append(more)
+        assert journal.verify() == kept + 3
+        return "mended" if journal.mended else "whole"
+    finally:
+        journal.close()
+
+
+def flips(name: str, mask: int) -> Callable[[int], Callable[[dict[str, bytes]], None]]:
+    def at(offset: int) -> Callable[[dict[str, bytes]], None]:
+        def damage(files: dict[str, bytes]) -> None:
+            content = bytearray(files[name])
+            content[offset] ^= mask
+            files[name] = bytes(content)
+
+        return damage
+
+    return at
+
+
+def cuts(name: str) -> Callable[[int], Callable[[dict[str, bytes]], None]]:
+    return lambda size: lambda files: files.update({name: files[name][:size]})
+
+
+def zeroes(name: str) -> Callable[[int], Callable[[dict[str, bytes]], None]]:
+    def at(offset: int) -> Callable[[dict[str, bytes]], None]:
+        return lambda files: files.update({name: files[name][:offset] + bytes(len(files[name]) - offset)})
+
+    return at
+
+
+def places(name: str, size: int, first: int) -> Iterator[int]:
+    yield from range(first, size, STEP.get(name, 23))
+
+
+@pytest.mark.timeout(900 if SOAK else 120)
+@pytest.mark.parametrize("name", ["T07.db", "T07.db-wal", "T07.db-shm", "T07.db.newest"])
+@pytest.mark.parametrize("kind", ["low bit", "high bit", "cut", "zeroed"])
+def test_damage_anywhere_is_cut_at_the_end_or_refused_never_silent(
+    whole: Whole, tmp_path: Path, name: str, kind: str
+) -> None:
+    size = len(whole.files.get(name, b""))
+    make = {
+        "low bit": flips(name, 1),
+        "high bit": flips(name, 0x80),
+        "cut": cuts(name),
+        "zeroed": zeroes(name),
+    }
+    first = {"low bit": 0, "high bit": 7, "cut": 1, "zeroed": 3}[kind]
+    found = {judge(whole, whole.put(tmp_path, make[kind](at))) for at in places(name, size, first)}
+    if name.endswith((".newest", "-shm")):
+        assert found <= {"whole"}
+
+
+def test_a_missing_log_is_said(whole: Whole, tmp_path: Path) -> None:
+    path = whole.put(tmp_path, lambda files: files.__delitem__("T07.db-wal"))
+    if not whole.files["T07.db-wal"]:
+        assert judge(whole, path) == "whole"
+        return
+    journal = Journal.open(path, "T07")
+    assert "the last commits are lost: rows 61 to 66" in journal.mended
+    assert "none was acknowledged" in journal.mended
+    journal.close()
+
+
+def test_a_missing_log_with_acknowledged_rows_in_it_is_refused(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    journal.append(rows_of(EVENTS))
+    journal._all("PRAGMA wal_checkpoint(TRUNCATE)")
+    kept = (tmp_path / "T07.db").read_bytes()
+    journal.append([Row(12, 10, rows_of(EVENTS)[1].public, rows_of(EVENTS)[1].private)], acked=10)
+    journal.close()
+    (tmp_path / "T07.db").write_bytes(kept)
+    with pytest.raises(JournalFault, match=r"last commits are lost: rows 12 to 12.*acknowledged event 10"):
+        Journal.open(tmp_path / "T07.db", "T07")
+    assert (tmp_path / "T07.db").read_bytes() == kept
+
+
+TORN = [
+    ("half written", "UPDATE rows SET private = substr(private, 1, length(private) / 2) WHERE row >= {row}"),
+    ("zeroed", "UPDATE rows SET private = zeroblob(length(private)), public = NULL WHERE row >= {row}"),
+    ("cut in a character", "UPDATE rows SET private = CAST(private || x'C3' AS BLOB) WHERE row >= {row}"),
+    ("its hash", "UPDATE rows SET hash = zeroblob(32) WHERE row >= {row}"),
+]
+
+
+@pytest.mark.parametrize(("how", "sql"), TORN, ids=[how for how, _ in TORN])
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_a_torn_end_is_cut_if_it_was_never_acknowledged(
+    tmp_path: Path, how: str, sql: str, rows: int
+) -> None:
+    whole = Whole(tmp_path, 0)
+    first = len(whole.rows) - rows + 1
+    with sqlite3.connect(whole.path) as db:
+        db.execute(sql.format(row=first))
+    db.close()
+    assert judge(whole, whole.path) == "mended"
+    reader = JournalReader.open(whole.path)
+    assert reader.rows()[: first - 1] == whole.rows[: first - 1]
+
+
+def test_of_a_page_that_cannot_be_read_only_its_rows_are_cut(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    content = bytearray(whole.path.read_bytes())
+    page = content.rfind(whole.rows[-1].private) // 4096 * 4096
+    content[page : page + 100] = b"\xff" * 100
+    whole.path.write_bytes(content)
+    assert judge(whole, whole.path) == "mended"
+    kept = [row for row in JournalReader.open(whole.path).rows() if row.row <= len(whole.rows)]
+    assert 50 < next(n for n, row in enumerate(kept, 1) if n == len(kept) or kept[n] != whole.rows[n]) < 66
+
+
+@pytest.mark.parametrize(("how", "sql"), TORN, ids=[how for how, _ in TORN])
+def test_a_torn_end_that_was_acknowledged_is_refused(tmp_path: Path, how: str, sql: str) -> None:
+    whole = Whole(tmp_path, 0)
+    journal = Journal.open(whole.path, "T07")
+    journal.set_acked(journal.last()[1])
+    journal.close()
+    with sqlite3.connect(whole.path) as db:
+        db.execute(sql.format(row=len(whole.rows)))
+    db.close()
+    with pytest.raises(JournalFault, match=r"row 66: .*(acknowledged event 54|not the row that was written)"):
+        Journal.open(whole.path, "T07")
+    assert not list(tmp_path.glob("*.torn-*"))
+
+
+def test_damage_in_the_middle_names_row_and_byte(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    content = bytearray(whole.path.read_bytes())
+    private = whole.rows[49].private
+    at = content.find(private)
+    places = []
+    while at >= 0:
+        places.append(at)
+        at = content.find(private, at + 1)
+    content[places[-1] + 5] ^= 1
+    whole.path.write_bytes(content)
+    with pytest.raises(JournalFault, match=r"row \d+: .*near byte \d+ of T07\.db, page \d+\)"):
+        Journal.open(whole.path, "T07")
+
+
+def test_a_journal_that_is_gone_is_no_new_beginning(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    shutil.move(whole.path, tmp_path / "elsewhere")
+    for log in tmp_path.glob("*-*"):
+        log.unlink()
+    with pytest.raises(JournalFault, match=r"it is gone; it had 66 rows.*T07\.db\.newest away too"):
+        Journal.open(whole.path, "T07")
+    (tmp_path / "T07.db.newest").unlink()
+    assert Journal.open(whole.path, "T07").last() == (0, 0)
+
+
+def test_another_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    journal = Journal.open(whole.path, "T07")
+    fork = Journal.open(shutil.copytree(tmp_path, tmp_path / "fork") / "T07.db", "T07")
+    row, sequence = journal.last()
+    for to, raw in ((journal, b"a"), (fork, b"b")):
+        one = whole.rows[1]
+        to.append([Row(row + 1, sequence + 1, one.public, one.private, raw)])
+        to.close()
+    shutil.copy(fork.path, whole.path)
+    with pytest.raises(JournalFault, match="another copy was put in its place"):
+        Journal.open(whole.path, "T07")
+
+
+@pytest.mark.parametrize("step", ["ready", "logs gone"])
+def test_a_crash_while_a_new_file_is_put_in_place_is_finished(tmp_path: Path, step: str) -> None:
+    whole = Whole(tmp_path, 25)
+    for name, content in whole.files.items():
+        (tmp_path / name).write_bytes(content)
+    from tablectl.journal_copy import copy_rows
+
+    reader = JournalReader.open(whole.path)
+    copy_rows(reader, tmp_path / "T07.db.ready", 50)
+    reader.close()
+    if step == "logs gone":
+        for suffix in ("-wal", "-shm"):
+            (tmp_path / f"T07.db{suffix}").unlink()
+    (tmp_path / "T07.db.newest").unlink()
+    journal = Journal.open(whole.path, "T07")
+    assert journal.rows() == whole.rows[:50]
+    assert not (tmp_path / "T07.db.ready").exists()
+    journal.close()

@@ -1,0 +1,208 @@
+"""A disk that is full, read-only or locked, for real: named, nothing lost, and it goes on by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sqlite3
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tablectl.clock import Instant
+from tablectl.events import ControllerStarted, private_body
+from tablectl.journal import Journal, JournalUnavailable, Row
+from tablectl.journal_disk import cause_of
+from tablectl.journal_writer import Batch, JournalWriter
+from tests.e2e.harness import BARE, until
+from tests.test_api import CARDS, Bench
+
+PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))
+
+
+def row(number: int, size: int = 3000) -> Row:
+    return Row(number, None, None, PRIVATE, bytes(size))
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """A small file system of a size."""
+    made: list[Path] = []
+
+    def make(size: str) -> Path:
+        folder = tmp_path / f"disk{len(made)}"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "t", str(folder)]
+        if subprocess.run(command, check=False, capture_output=True).returncode:
+            pytest.skip("no right to mount a file system")
+        made.append(folder)
+        return folder
+
+    yield make
+    for folder in made:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path, leave: int = 0) -> Path:
+    """Leave ``leave`` bytes of a file system."""
+    stuff = folder / "stuff"
+    with stuff.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    if leave:
+        with stuff.open("r+b") as file:
+            file.truncate(stuff.stat().st_size - leave)
+    return stuff
+
+
+def mount(folder: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
+
+
+def test_a_disk_that_fills_at_any_write_loses_nothing(disk: Callable[[str], Path]) -> None:
+    folder = disk("600k")
+    journal = Journal.open(folder / "T07.db", "T07")
+    journal.append([row(n) for n in range(1, 6)])
+    number, failed = 5, 0
+    for pages in range(12):
+        stuff = fill(folder, pages * 4096)
+        rows = [row(number + 1), row(number + 2)]
+        try:
+            journal.append(rows)
+        except sqlite3.OperationalError as error:
+            assert cause_of(error, journal.path) == "full"
+            failed += 1
+            stuff.unlink()
+            journal.append(rows)
+        else:
+            stuff.unlink()
+        number += 2
+        assert journal.verify() == number
+    assert failed > 2
+    journal.close()
+    again = Journal.open(folder / "T07.db", "T07")
+    assert again.last()[0] == number and not again.mended
+
+
+def test_a_full_disk_is_named_and_what_waits_is_written_when_there_is_room(
+    disk: Callable[[str], Path],
+) -> None:
+    folder = disk("600k")
+    journal = Journal.open(folder / "T07.db", "T07")
+    done: list[Batch] = []
+    writer = JournalWriter(journal, done.extend, lambda error: None, retry_seconds=0.01)
+    writer.start()
+    stuff = fill(folder)
+    for n in range(1, 11):
+        writer.put(Batch((row(n, 9000),)))
+    until(lambda: writer.state == "failing", "the disk fails")
+    assert writer.cause == "full" and "full" in writer.error
+    stuff.unlink()
+    until(lambda: len(done) == 10, "all is written")
+    until(lambda: writer.state == "ok" and writer.cause is None, "the disk is good")
+    assert writer.stop() and journal.verify() == 10
+
+
+def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    journal.append([row(1)])
+    size = max(p.stat().st_size for p in tmp_path.iterdir())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        with pytest.raises(sqlite3.OperationalError) as told:
+            journal.append([row(n, 90_000) for n in range(2, 9)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert cause_of(told.value, journal.path) in ("full", "failing")
+    journal.append([row(n, 90_000) for n in range(2, 9)])
+    assert journal.verify() == 8
+
+
+def test_a_journal_that_another_program_holds_is_named(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    other = sqlite3.connect(journal.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError) as told:
+        journal.append([row(1)])
+    assert cause_of(told.value, journal.path) == "locked"
+    other.execute("ROLLBACK")
+    journal.append([row(1)])
+
+
+def test_a_journal_that_became_read_only_is_named_and_goes_on(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    journal._all("PRAGMA query_only = 1")
+    with pytest.raises(sqlite3.OperationalError) as told:
+        journal.append([row(1)])
+    assert cause_of(told.value, journal.path) == "readonly"
+    journal._all("PRAGMA query_only = 0")
+    journal.append([row(1)])
+    assert journal.verify() == 1
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_a_start_on_a_read_only_or_full_disk_is_tried_again(disk: Callable[[str], Path], logs: bool) -> None:
+    folder = disk("600k")
+    journal = Journal.open(folder / "T07.db", "T07")
+    journal.append([row(1)])
+    kept = {p.name: p.read_bytes() for p in folder.iterdir()}
+    journal.close()
+    if logs:
+        for name, content in kept.items():
+            (folder / name).write_bytes(content)
+    mount(folder, "ro")
+    with pytest.raises(JournalUnavailable, match=r"T07\.db"):
+        Journal.open(folder / "T07.db", "T07")
+    mount(folder, "rw")
+    stuff = fill(folder)
+    with contextlib.suppress(JournalUnavailable):
+        Journal.open(folder / "T07.db", "T07").close()
+    stuff.unlink()
+    again = Journal.open(folder / "T07.db", "T07")
+    assert again.last()[0] == 1 and not again.mended
+    again.close()
+
+
+def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
+    disk: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = disk("2M")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table(CARDS * 4)
+        rig.bets()
+        rig.deal(2)
+        before = rig.client.state()
+        stuff = fill(folder)
+        for _ in range(2):
+            assert rig.shoe.draw() is not None
+        writer = rig.runtime.writer
+        until(lambda: writer.state == "failing", "the disk fails")
+        rig.runtime.watch()
+        shown = rig.client.state()
+        assert shown["journal"]["cause"] == "full"
+        assert shown["row"] == before["row"], "nothing is shown that is not stored"
+        answers: list[tuple[int, dict[str, object]]] = []
+        until(lambda: rig.runtime.core._state.phase.value == "idle", "the hand is decided all the same")
+        body = rig.body("bets open", person="x")
+        asking = threading.Thread(target=lambda: answers.append(rig.post(body)))
+        asking.start()
+        until(lambda: writer.depth > 4, "the command is decided")
+        stuff.unlink()
+        asking.join(20)
+        assert answers[0][0] == 409 and "the journal is not safe" in str(answers[0][1])
+        state = rig.wait(lambda s: s["journal"]["state"] == "ok" and s["phase"] == "idle", "it goes on")
+        assert "disk-full" in [alert["alert"] for alert in state["alerts"]]
+        rig.play_round(4)
+        assert rig.runtime.stop()
+        journal = Journal.open(rig.journal_path, "E2E")
+        assert not journal.mended
+        journal.verify()
+        journal.close()
+        rig.runtime = type(rig.runtime)(rig.runtime.config)
+        rig.runtime.start()

@@ -1,0 +1,434 @@
+"""Whole shoes in a journal: verified span by span, removed when old, mirrored, and copied."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tablectl.clock import SECOND, Instant
+from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
+from tablectl.journal_copy import copy_rows
+from tablectl.journal_keep import DAY, keep, removable
+from tablectl.journal_mirror import LATE, Mirror
+from tablectl.journal_verify import Span, verify_span
+from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.replay import replay, replay_journal
+from tablectl.table import Started
+from tests.e2e.harness import until
+from tests.journals import WALL, fill, starts
+from tests.table.playing import Play
+
+
+def spans(reader: JournalReader) -> Iterator[Span]:
+    after = 0
+    while True:
+        span = verify_span(reader, after)
+        yield span
+        if span.finished:
+            return
+        after = span.last
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "T07.db"
+
+
+# --- verify -------------------------------------------------------------------------------------------
+
+
+def test_verify_goes_from_shoe_to_shoe_and_replays_every_row(path: Path) -> None:
+    rows = fill(path)
+    reader = JournalReader.open(path)
+    found = list(spans(reader))
+    begins = starts(rows)
+    assert [(s.first, s.last) for s in found] == list(
+        zip([1, *begins], [b - 1 for b in begins] + [len(rows)], strict=True)
+    )
+    assert sum(s.replayed for s in found) == len(rows)
+    assert found[-1].sequence == rows[-1].sequence or rows[-1].sequence is None
+    (stored,) = reader._all("SELECT hash FROM rows WHERE row = ?", len(rows))[0]
+    assert isinstance(stored, bytes) and found[-1].hash == stored.hex()
+
+
+def test_verify_names_a_checkpoint_that_the_rows_do_not_lead_to(path: Path) -> None:
+    """A row forged with its chain made anew: no hash tells, but the shoe's own checkpoint does."""
+    rows = fill(path)
+    path.unlink()
+    (path.parent / "T07.db.newest").unlink()
+    journal = Journal.open(path, "T07")
+    second = starts(rows)[1]
+    for row in rows:
+        if row.row == second:
+            forged = row.private.replace(b'"last_dealer":"simulated"', b'"last_dealer":"somebody"')
+            assert forged != row.private
+            row = Row(row.row, row.sequence, row.public, forged, row.raw)
+        journal.append([row])
+    journal.verify()
+    with pytest.raises(JournalFault, match=f"row {second}: the shoe's checkpoint"):
+        list(spans(journal))
+
+
+@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
+def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
+    rows = fill(path)
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA writable_schema = 1")
+        ((sql,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index,)).fetchall()
+        db.execute("UPDATE sqlite_master SET sql = sql || ' WHERE row < 20' WHERE name = ?", (index,))
+    db.close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"REINDEX {index}")
+        db.execute("PRAGMA writable_schema = 1")
+        db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, index))
+    db.close()
+    with pytest.raises(JournalFault, match=rf"index is damaged \({index}\)"):
+        list(spans(JournalReader.open(path)))
+    journal = Journal.open(path, "T07")
+    assert "an index" in journal.mended and "no row is lost" in journal.mended and not journal.lost
+    assert journal.rows() == rows
+    assert list(spans(journal))
+
+
+# --- how long rows are kept ---------------------------------------------------------------------------
+
+
+def test_only_old_acknowledged_whole_shoes_go_and_never_the_newest(path: Path) -> None:
+    rows = fill(path, shoe_days=100)  # the shoes begin on day 100, 200 and 300
+    begins = starts(rows)
+    journal = Journal.open(path, "T07")
+
+    def gone(day: int, mirrored: int | None = None) -> int:
+        return removable(journal, WALL + day * DAY + DAY // 2, 400, mirrored)
+
+    assert gone(499) == 0
+    assert gone(500) == begins[0] - 1
+    assert gone(600) == begins[1] - 1
+    assert gone(9_000) == begins[2] - 1
+    assert gone(9_000, mirrored=begins[1]) == begins[1] - 1
+    assert gone(9_000, mirrored=0) == 0
+    second = rows[begins[1] - 1].sequence
+    assert second is not None
+    journal.set_acked(second - 2)
+    assert gone(9_000) == begins[0] - 1
+    with pytest.raises(ValueError, match="at least 400"):
+        removable(journal, WALL, 399)
+
+
+def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    journal.set_acked(3)
+    assert journal.trim(starts(rows)[1] - 1) == 0
+    assert journal.rows() == rows
+
+
+def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
+    rows = fill(path)
+    begins = starts(rows)
+    whole = Journal.open(path, "T07")
+    state = replay_journal(whole).state
+    whole.close()
+    journal = Journal.open(path, "T07")
+    reader = journal.reader()
+    before = iter(reader.links())
+    next(before), next(before)
+    while journal.trim(begins[1] - 1):
+        pass
+    assert journal.rows() == rows[begins[1] - 1 :]
+    assert journal.verify() == len(rows)
+    assert [s.first for s in spans(journal)] == [begins[1], begins[2]]
+    first = rows[begins[1] - 1].sequence
+    assert journal.first_sequence() == first
+    assert reader.first_sequence() == first
+    assert replay_journal(journal).state == state
+    assert journal.last()[0] == len(rows)
+    journal.close()
+    again = Journal.open(path, "T07")
+    assert replay_journal(again).state == state
+    assert not again.mended
+    with pytest.raises(JournalFault, match="its hash"):
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("UPDATE meta SET value = substr(value, 1, 10) || '0000' || substr(value, 15) "
+                       "WHERE key = 'anchor'")  # fmt: skip
+            db.commit()
+        JournalReader.open(path).verify()
+
+
+async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(path, shoe_days=100)
+    reader = JournalReader.open(path)
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    late = Instant(0, WALL + 9_000 * DAY)
+
+    async def asked(seconds: float) -> list[int]:
+        found: list[int] = []
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(keep(reader, found.append, 400, lambda: None, lambda: late), seconds)
+        return found
+
+    assert await asked(0.2) == [starts(rows)[2] - 1]
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
+        db.commit()
+    assert await asked(0.2) == []
+
+
+def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    reader = journal.reader()
+    walk = reader.links(10)
+    next(walk)
+    while journal.trim(starts(rows)[2] - 1):
+        pass
+    assert [row.row for row, _, _ in walk if row][-1] == len(rows)
+
+
+def test_the_writer_removes_between_its_commits(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    done: list[Batch] = []
+    writer = JournalWriter(journal, done.extend, lambda error: None)
+    writer.start()
+    writer.trim(starts(rows)[1] - 1)
+    reader = journal.reader()
+    until(lambda: reader.anchor().row == starts(rows)[1] - 1, "they are removed")
+    row, _ = journal.last()
+    writer.put(Batch((Row(row + 1, None, None, rows[0].private),)))
+    assert writer.stop()
+    assert len(done) == 1 and journal.verify() == row + 1
+
+
+# --- the mirror ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def medium(tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own."""
+    folder = tmp_path / "medium"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "t", str(folder)], check=False).returncode:
+        pytest.skip("no right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def mirror_of(path: Path, at: Path) -> Mirror:
+    return Mirror(at, lambda: JournalReader.open(path), every=0.01, retry=0.02)
+
+
+def same(path: Path, mirror: Path) -> bool:
+    one, other = JournalReader.open(path), JournalReader.open(mirror)
+    with contextlib.closing(one), contextlib.closing(other):
+        return list(one.links())[-1][2] == list(other.links())[-1][2] and list(one.every_row()) == list(
+            other.every_row()
+        )
+
+
+def test_the_mirror_has_every_row_and_goes_on_after_a_restart(path: Path, tmp_path: Path) -> None:
+    rows = fill(path)
+    at = tmp_path / "second" / "T07.db"
+    at.parent.mkdir()
+    for upto in (1, 2):
+        mirror = mirror_of(path, at)
+        mirror.start()
+        until(lambda m=mirror, n=upto: m.row >= len(rows) + n - 1 and not m.error, "it has caught up")  # type: ignore[misc]
+        journal = Journal.open(path, "T07")
+        journal.append([Row(len(rows) + upto, None, None, rows[0].private)])
+        journal.close()
+        mirror.wake()
+        assert mirror.stop(5)
+        assert same(path, at)
+    shutil.copy(at, tmp_path / "restored.db")
+    restored = Journal.open(tmp_path / "restored.db", "T07")
+    assert restored.acked() == JournalReader.open(path).acked()
+    assert replay_journal(restored).state.row == len(rows) + 2
+
+
+def test_a_medium_that_is_missing_full_or_read_only_is_caught_up(path: Path, medium: Path) -> None:
+    rows = fill(path)
+    at = medium / "here" / "T07.db"
+    mirror = mirror_of(path, at)
+    mirror.start()
+    until(lambda: "is its medium there?" in mirror.trouble, "the missing folder is told")
+    at.parent.mkdir()
+    mirror.wake()
+    until(lambda: mirror.row == len(rows) and not mirror.trouble, "it has caught up")
+
+    stuff = medium / "stuff"
+    with contextlib.suppress(OSError), stuff.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    journal = Journal.open(path, "T07")
+    for n in range(1, 40):
+        journal.append([Row(len(rows) + n, None, None, rows[0].private, bytes(5000))])
+    mirror.wake()
+    until(lambda: "full" in mirror.trouble, "the full medium is told")
+    stuff.unlink()
+    subprocess.run(["mount", "-o", "remount,size=2M", str(medium)], check=True)
+    until(lambda: mirror.row == len(rows) + 39 and not mirror.trouble, "it has caught up")
+
+    assert mirror.stop(5)  # the kernel makes nothing read-only that is open
+    subprocess.run(["mount", "-o", "remount,ro", str(medium)], check=True)
+    mirror = mirror_of(path, at)
+    mirror.start()
+    journal.append([Row(len(rows) + 40, None, None, rows[0].private)])
+    mirror.wake()
+    until(lambda: mirror.trouble, "the read-only medium is told")
+    subprocess.run(["mount", "-o", "remount,rw", str(medium)], check=True)
+    until(lambda: mirror.row == len(rows) + 40 and not mirror.trouble, "it has caught up")
+    assert mirror.stop(5)
+    assert same(path, at)
+    journal.close()
+
+
+def test_a_mirror_of_another_history_is_left_alone(path: Path, tmp_path: Path) -> None:
+    fill(path)
+    at = tmp_path / "mirror.db"
+    Journal.open(at, "T07").close()
+    content = at.read_bytes()
+    with pytest.raises(JournalFault, match="epoch"):
+        mirror_of(path, at).follow(JournalReader.open(path))
+    assert at.read_bytes() == content
+
+
+def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp_path: Path) -> None:
+    rows = fill(path)
+    at, short = tmp_path / "mirror.db", tmp_path / "short.db"
+    mirror_of(path, at).follow(JournalReader.open(path))
+    copy_rows(JournalReader.open(path), short, 20)
+    content = at.read_bytes()
+    with pytest.raises(JournalFault, match=f"has rows up to {len(rows)}, and the journal only 20"):
+        mirror_of(short, at).follow(JournalReader.open(short))
+    assert at.read_bytes() == content
+
+
+def test_a_mirror_begins_where_the_journal_does(path: Path, tmp_path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    while journal.trim(starts(rows)[1] - 1):
+        pass
+    at = tmp_path / "mirror.db"
+    mirror_of(path, at).follow(journal)
+    assert same(path, at)
+    assert JournalReader.open(at).first_sequence() == journal.first_sequence()
+
+
+def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
+    now = [Instant(0, 0)]
+    mirror = Mirror(path, lambda: JournalReader.open(path), clock=lambda: now[0])
+    mirror._since = 0
+    assert mirror.trouble == ""
+    now[0] = Instant(LATE + SECOND, 0)
+    assert "longer than a minute" in mirror.trouble
+
+
+# --- what was lost ------------------------------------------------------------------------------------
+
+
+def test_a_table_whose_newest_rows_were_lost_is_held_and_says_so() -> None:
+    play = Play().idle()
+    play.give(Started(play.now(), "1", "rows 7 to 9 are lost", True))
+    assert play.alerts == ["journal-mended"] and play.codes == ["called"]
+    play = Play().idle()
+    play.give(Started(play.now(), "1", "an index was damaged; no row is lost"))
+    assert play.alerts == ["journal-mended"] and play.codes == []
+    play = Play().opened()
+    play.give(Started(play.now(), "1", "rows 7 to 9 are lost", True))
+    assert play.alerts == ["journal-mended"] and play.codes == []
+
+
+@pytest.mark.parametrize("proof", ["older", "gone", "damaged", "whole"])
+def test_when_nothing_proves_the_end_the_servers_first_answer_is_looked_at(path: Path, proof: str) -> None:
+    """As after a power cut: the file that says what the last row was is the older one, or is gone."""
+    rows = fill(path)
+    record = path.parent / "T07.db.newest"
+    before = record.read_bytes()
+    journal = Journal.open(path, "T07")
+    assert journal.sure() is None
+    journal.append([Row(len(rows) + 1, None, None, rows[0].private)])
+    journal.close()
+    match proof:
+        case "older":
+            record.write_bytes(before)
+        case "gone":
+            record.unlink()
+        case "damaged":
+            record.write_bytes(record.read_bytes().replace(b" ", b"x", 1))
+    again = Journal.open(path, "T07")
+    assert again.sure() == (None if proof == "whole" else again.last()[1])
+    assert not again.mended
+    again.close()
+    once_more = Journal.open(path, "T07")
+    assert once_more.sure() == again_sure(proof, once_more), "until the server has answered"
+    once_more.set_acked(once_more.last()[1])
+    assert once_more.sure() is None
+
+
+def again_sure(proof: str, journal: Journal) -> int | None:
+    return None if proof == "whole" else journal.last()[1]
+
+
+def test_no_copy_is_left_half_done(path: Path, tmp_path: Path) -> None:
+    fill(path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rows SET raw = x'00' WHERE row = 40")
+        db.commit()
+    with pytest.raises(JournalFault, match="row 40"):
+        copy_rows(JournalReader.open(path), tmp_path / "copy.db")
+    assert not list(tmp_path.glob("copy*"))
+    assert os.listdir(tmp_path)
+
+
+def test_what_is_damaged_is_not_sent(path: Path) -> None:
+    rows = fill(path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE rows SET public = replace(public, 'tablectl', 'tabl_ctl') WHERE row = 40")
+        db.commit()
+    reader = JournalReader.open(path)
+    sequence = rows[39].sequence
+    assert sequence is not None
+    assert len(reader.bodies(sequence - 3, 3)) == 3
+    with pytest.raises(LookupError, match=f"row 40, event {sequence}"):
+        reader.bodies(sequence, 1)
+
+
+# --- a restart ----------------------------------------------------------------------------------------
+
+
+def test_a_restart_reads_as_much_of_a_long_journal_as_of_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted, not timed; and what it comes to is what every row leads to."""
+    read: list[int] = []
+    every = JournalReader._all
+
+    def counted(reader: JournalReader, sql: str, *values: object) -> list[tuple[object, ...]]:
+        found = every(reader, sql, *values)
+        read[-1] += len(found)
+        return found
+
+    for shoes in (12, 60):
+        folder = tmp_path / str(shoes)
+        folder.mkdir()
+        rows = fill(folder / "T07.db", shoes)
+        assert len(rows) > 500
+        with monkeypatch.context() as patch:
+            read.append(0)
+            patch.setattr(JournalReader, "_all", counted)
+            journal = Journal.open(folder / "T07.db", "T07")
+            past = replay_journal(journal)
+        assert past.state == replay((row.row, decode_row(row)[0]) for row in rows)
+        journal.close()
+    assert abs(read[1] - read[0]) < 60, read
