@@ -29,13 +29,12 @@ def row(number: int, size: int = 3000) -> Row:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """A small file system of a size."""
+def disk() -> Iterator[Callable[[str], Path]]:
+    """A small file system of a size. Its path is short: a socket's is in it."""
     made: list[Path] = []
 
     def make(size: str) -> Path:
-        folder = tmp_path / f"disk{len(made)}"
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(prefix="disk-", dir="/tmp"))  # noqa: S108
         command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "t", str(folder)]
         if subprocess.run(command, check=False, capture_output=True).returncode:
             pytest.skip("no right to mount a file system")
@@ -45,6 +44,7 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield make
     for folder in made:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+        folder.rmdir()
 
 
 def fill(folder: Path, leave: int = 0) -> Path:
