@@ -34,7 +34,7 @@ def disk() -> Iterator[Callable[[str], Path]]:
     made: list[Path] = []
 
     def make(size: str) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="disk-", dir="/tmp"))  # noqa: S108
+        folder = Path(tempfile.mkdtemp(prefix="disk-", dir="/tmp"))
         command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "t", str(folder)]
         if subprocess.run(command, check=False, capture_output=True).returncode:
             pytest.skip("no right to mount a file system")
