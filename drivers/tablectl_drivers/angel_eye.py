@@ -162,8 +162,8 @@ class AngelEyeDecoder:
         if missing := self._missing(frame, item):
             yield missing
         yield item
-        if isinstance(item, Reject) and self._sure and frame.payload[:1] in _OF_CARDS:
-            # The check sum is right: the shoe means a card, which nobody will tell again.
+        if isinstance(item, Reject) and frame.payload[:1] in _OF_CARDS:
+            # The check sum is right, or two copies agree: a card is meant, and nobody will tell it again.
             yield DeviceEvent(DeviceKind.GAP, frame.raw, "a card was drawn; which one cannot be understood")
 
     def _agreed(self, frame: wire.Frame, now: int) -> bool:

@@ -85,6 +85,8 @@ class CardBurned(Event):
     card: str | None = private()
     kept: bool = private(False)
     """The card was counted when it was kept with a hold."""
+    label: str = private("")
+    """What the shoe calls it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from tablectl import events as ev
 from tablectl.cards import Card
 from tablectl.scanner import Arrived, Label
-from tablectl.table.dealing import face_of, impossible, scan_of
+from tablectl.table import words
+from tablectl.table.dealing import face_of, impossible, keep, scan_of
 from tablectl.table.rounds import share_reached, watch_shuffle
+from tablectl.table.state import told_by_hand
 from tablectl.table.turn import Turn
 
 _BURN_LABELS = frozenset({Label.NONE, Label.BURN, Label.BURN_COUNT, Label.OUTSIDE})
@@ -17,13 +19,16 @@ def card_burned(turn: Turn, given: Arrived) -> None:
     scan = scan_of(given)
     if impossible(turn, scan):
         return
-    burn(turn, scan.card, kept=False)
+    if told_by_hand(turn.state, scan.label.value, scan.card):
+        keep(turn, scan, "card-twice", words.LATE)
+        return
+    burn(turn, scan.card, kept=False, label=scan.label.value)
     around = turn.around.traits
     if around.names_positions and around.burn_frames != "game" and scan.label not in _BURN_LABELS:
         turn.hold("card-conflict", f"A burn card was due, the shoe calls it {scan.label.value}.")
 
 
-def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
+def burn(turn: Turn, card: Card | None, *, kept: bool, label: str = "") -> None:
     """Burn one card: a due one, or one kept with a hold."""
     state = turn.state
     left = max(0, state.burns_due - 1)
@@ -37,6 +42,7 @@ def burn(turn: Turn, card: Card | None, *, kept: bool) -> None:
             shoe_left=turn.shoe.left - (0 if kept else 1),
             card=face_of(card),
             kept=kept,
+            label=label,
         )
     )
     watch_shuffle(turn)

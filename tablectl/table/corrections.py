@@ -49,6 +49,7 @@ def redeal(
     player = [card for position, card in laid.items() if position.value[0] == "P"]
     banker = [card for position, card in laid.items() if position.value[0] == "B"]
     side = draws([c.points for c in player], [c.points for c in banker])
+    unread = turn.state.unread and how != "rescan"
     turn.emit(
         ev.HandCorrected(
             before=_told(r.cards, shown=r.turned),
@@ -65,6 +66,9 @@ def redeal(
     )
     if turn.round.turned:
         turn.say(words.next_step(turn.round))
+    if unread and turn.round.due is None:
+        turn.emit(ev.ScanKept(card=None, label="", code="overdraw", **turn.where))
+        turn.hold("overdraw", "A card could not be read, and the hand is complete without it.")
     if excess and turn.round.to_be_turned:
         turn.hold("unturned", "First: turn.")
     elif excess:

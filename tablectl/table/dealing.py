@@ -12,12 +12,18 @@ from tablectl.clock import SECOND
 from tablectl.rules import draws
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
+from tablectl.table.evolve import HANDLING
 from tablectl.table.holds import another_than_unread
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase, told_by_hand
 from tablectl.table.turn import Turn
 
 _HAND = frozenset(Label(position.value) for position in Position)
+_NO_HAND = {
+    Label.OUTSIDE: "It was drawn while the shoe was out of the game.",
+    Label.BURN: "The shoe calls it a burn card.",
+    Label.BURN_COUNT: "The shoe calls it a burn card.",
+}
 _ANOTHER = "The next card was drawn behind it."
 
 
@@ -59,7 +65,7 @@ def card_handled(turn: Turn, given: Arrived) -> None:
     if turn.state.counting is not None:
         _count(turn, scan)
         return
-    why = f"handling: {turn.state.phase.value}"
+    why = f"{HANDLING}{turn.state.phase.value}"
     turn.emit(ev.ScanPassed(why=why, card=face_of(scan.card), label=scan.label.value))
     turn.signal("reject")
 
@@ -179,6 +185,12 @@ def card_unread(turn: Turn, given: Arrived) -> None:
     scan = scan_of(given)
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
+    if scan.label is Label.OVERDRAW:
+        keep(turn, scan, "overdraw", "The shoe calls it a card in excess, and it could not be read.")
+        return
+    if scan.label in _NO_HAND:
+        keep(turn, scan, "card-conflict", _NO_HAND[scan.label])
+        return
     if another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
         return
@@ -212,13 +224,13 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
     in_step = _in_step(turn, scan.label)
     if scan.label is Label.OVERDRAW:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess.")
-    elif scan.label is Label.OUTSIDE:
-        keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
+    elif scan.label in _NO_HAND:
+        keep(turn, scan, "card-conflict", _NO_HAND[scan.label])
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
     elif _told_before(turn, scan):
         keep(turn, scan, "card-twice", words.LATE)
-    elif r.gap and not in_step:
+    elif r.gap_before or (r.gap and not in_step):
         keep(turn, scan, "card-missed", words.GAP)
     elif in_step and scan.label.value != due.value:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")

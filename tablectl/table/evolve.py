@@ -15,17 +15,33 @@ from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
 from tablectl.table.evolve_round import OF_ROUND
-from tablectl.table.evolve_shoe import OF_SHOE
+from tablectl.table.evolve_shoe import OF_SHOE, in_hand
 from tablectl.table.state import Hold, Phase, State
+
+HANDLING = "handling: "
+"""How the reason begins for which a card between shoes is passed over."""
 
 
 def evolve(state: State, event: ev.Event) -> State:
     """The state after ``event``. Raises KeyError for an event class it does not know."""
     new = _forget_bounce(state, _EVOLVE[type(event)](state, event))
+    if new.swapped and _speaks(event):
+        new = replace(new, swapped=False)
     row = state.row + 1
     sequence = state.sequence + (1 if event.PUBLIC else 0)
     version = row if _matters(state, new) else state.version
     return replace(new, row=row, sequence=sequence, version=version)
+
+
+def _speaks(event: ev.Event) -> bool:
+    """Whether the scanner told something: one that was put in place of another has told its start by then."""
+    match event:
+        case ev.CardDealt(source="scanner" | "rescan") | ev.ScanKept() | ev.ScanUnread() | ev.CardBurned():
+            return True
+        case ev.DeviceNoted(kind=kind):
+            return kind not in ("doubt", "gap", "notice", "bounce", "discarded")
+        case _:
+            return False
 
 
 def _matters(old: State, new: State) -> bool:
@@ -124,7 +140,7 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
     )
 
 
-_COMPARED = frozenset({"as-p1", "accept", "keep", "cards-confirmed", "rescanned"})
+_COMPARED = frozenset({"keep", "cards-confirmed", "rescanned"})
 """Releases by which people say that the cards on the table are those on the screen."""
 
 
@@ -134,7 +150,7 @@ def _table_released(state: State, event: ev.TableReleased) -> State:
     r = state.round
     compared = "card-missed" in event.codes or event.action in _COMPARED
     if r is not None and r.gap and compared and event.action != "resume":
-        r = replace(r, gap=False)
+        r = replace(r, gap=False, gap_before=False)
     return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan, round=r)
 
 
@@ -192,10 +208,11 @@ def _delivery_parked(state: State, event: ev.DeliveryParked) -> State:
 def _device_noted(state: State, event: ev.DeviceNoted) -> State:
     r = state.round
     if event.ends_step:
-        state = replace(state, step_lost=True, standby=False, round=r and replace(r, in_step=False))
+        r = r and replace(r, in_step=False)
+        state = replace(state, step_lost=True, standby=False, round=r)
     match event.kind:
         case "standby":
-            return replace(state, standby=True)
+            return replace(state, standby=True, round=r and replace(r, gap_before=r.gap_before or r.gap))
         case "started":
             return replace(state, swapped=False)
         case "gap" | "doubt":
@@ -207,6 +224,10 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
             return replace(state, shoe=replace(state.shoe, cut=cut))
         case _:
             return state
+
+
+def _scan_passed(state: State, event: ev.ScanPassed) -> State:
+    return in_hand(state, event.label) if event.why.startswith(HANDLING) else state
 
 
 _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
@@ -234,6 +255,6 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         # event.parked and history.skipped are no rows: they are sent in place of rows.
         ev.CommandRecorded: _same,
         ev.PinAttempted: _same,
-        ev.ScanPassed: _same,
+        ev.ScanPassed: _scan_passed,
     }
 )

@@ -29,6 +29,8 @@ def _begin_round(state: State, new: Round, phase: Phase) -> State:
         round=replace(new, turned=turned),
         shoe=replace(state.the_shoe, rounds=new.number),
         by_hand=tuple(told for told in state.by_hand if told.round == new.number - 1),
+        unread=0,
+        unread_label="",
         auto_open=None,
     )
 
@@ -106,24 +108,30 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
         round=r,
         shoe=state.the_shoe.recount((*before.dealt, *old), (*r.dealt, *kept)),
         loose=loose,
-        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old), kept)),
+        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old), kept, state.by_hand)),
         standby=False,
         step_lost=True,
-        unread=0 if event.how == "rescan" else state.unread,
+        unread=0 if event.how == "rescan" or r.due is None else state.unread,
     )
 
 
 def _told(
-    event: ev.HandCorrected, after: Round, before: tuple[Card | None, ...], kept: tuple[Card | None, ...]
+    event: ev.HandCorrected,
+    after: Round,
+    before: tuple[Card | None, ...],
+    kept: tuple[Card | None, ...],
+    by_hand: tuple[ToldByHand, ...],
 ) -> list[ToldByHand]:
-    """The cards that no message had told: neither of the hand nor kept ``before``, and not ``kept`` now."""
-    if event.how not in ("insert", "rescan"):
-        return []
+    """The cards that no message had told: neither of the hand nor kept ``before``, and not ``kept`` now.
+
+    A correction tells one only where the card was told by hand (``by_hand``) before: else it was read wrong.
+    """
+    again = {told.position for told in by_hand if told.round == after.number}
     known, told = Counter(before), []
     known.subtract(kept)
     for position, card in after.cards.items():
         known[card] -= 1
-        if known[card] < 0:
+        if known[card] < 0 and (event.how in ("insert", "rescan") or position in again):
             told.append(ToldByHand(after.number, position, card))
     return told
 
@@ -207,7 +215,15 @@ def _round_amended(state: State, event: ev.RoundAmended) -> State:
     if state.shoe is None or state.shoe.number != event.shoe:
         return state
     before, after = cards_told(event.before), cards_told(event.after)
-    return replace(_used(state, event.uses), shoe=amended_shoe(state.shoe, before, after, event.uses))
+    assert event.round is not None
+    again = {told.position for told in state.by_hand if told.round == event.round}
+    new = [at for at in after if at not in before][len(event.uses) :]
+    told = [ToldByHand(event.round, at, card) for at, card in after.items() if at in new or at in again]
+    return replace(
+        _used(state, event.uses),
+        shoe=amended_shoe(state.shoe, before, after, event.uses),
+        by_hand=(*state.by_hand, *told),
+    )
 
 
 def _used(state: State, uses: tuple[str, ...]) -> State:

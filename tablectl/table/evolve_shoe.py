@@ -10,7 +10,7 @@ from tablectl.cards import Card, Position
 from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
-from tablectl.table.state import Loose, Phase, State, told_by_hand
+from tablectl.table.state import Loose, Phase, State, ToldByHand, told_by_hand
 
 
 def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
@@ -73,7 +73,9 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
     unknown = "unread" if state.the_rules.burn.scanned else "unseen"
     shoe = replace(shoe, burned=(*shoe.burned, event.card or unknown))
     loose = state.loose[1:] if event.kept else state.loose
-    return _after_burn(replace(state, shoe=shoe, loose=loose), event.left)
+    unread = state.unread if event.kept else 0
+    state = in_hand(replace(state, shoe=shoe, loose=loose), event.label)
+    return replace(_after_burn(state, event.left), unread=unread)
 
 
 def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
@@ -126,16 +128,15 @@ def _last_hand_announced(state: State, _: ev.LastHandAnnounced) -> State:
 
 def _scan_kept(state: State, event: ev.ScanKept) -> State:
     card = None if event.card is None else Card.parse(event.card)
-    begins = state.standby
-    # For the shoe that card is one of a hand, whatever becomes of it here.
-    in_hand = event.label in tuple(Position)
-    return replace(
-        state,
-        shoe=state.the_shoe.take(card),
-        loose=(*state.loose, Loose(card, event.label, event.code, begins)),
-        standby=begins and not in_hand,
-        step_lost=state.step_lost or in_hand,
-    )
+    loose = (*state.loose, Loose(card, event.label, event.code, state.standby))
+    return in_hand(replace(state, shoe=state.the_shoe.take(card), loose=loose), event.label)
+
+
+def in_hand(state: State, label: str) -> State:
+    """For the shoe a card that it calls one of a hand is that, whatever becomes of it here."""
+    if label not in tuple(Position):
+        return state
+    return replace(state, standby=False, step_lost=True)
 
 
 def _card_dropped(state: State, _: ev.CardDropped) -> State:
@@ -152,8 +153,14 @@ def _card_dropped(state: State, _: ev.CardDropped) -> State:
 def _kept_named(state: State, event: ev.KeptNamed) -> State:
     card, at = Card.parse(event.card), event.place - 1
     was = state.loose[at]
+    told = ToldByHand(state.round.number if state.round else 0, was.label, card)
     loose = (*state.loose[:at], Loose(card, was.label, was.code, was.begins), *state.loose[at + 1 :])
-    return replace(state, shoe=state.the_shoe.exchange(was.card, card), loose=loose)
+    return replace(
+        state,
+        shoe=state.the_shoe.exchange(was.card, card),
+        loose=loose,
+        by_hand=state.by_hand if was.card else (*state.by_hand, told),
+    )
 
 
 def _kept_moved(state: State, event: ev.KeptMoved) -> State:

@@ -61,7 +61,7 @@ _DEVICE = ("cards-confirmed", *_REPAIR, "enter", "burn done", "device swap", *_E
 HOLDS: dict[str, HoldCode] = {
     "card-early": HoldCode(
         "A card was drawn while betting was open.",
-        ("as-p1", "accept", "burn", "drop", "correct", "insert", *_END),
+        ("as-p1", "accept", "burn", "drop", "keep", "correct", "insert", *_END),
     ),
     "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "drop", "shoe end")),
     "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "drop", "shoe end")),
@@ -79,7 +79,8 @@ HOLDS: dict[str, HoldCode] = {
         by_hand=True,
     ),
     "unturned": HoldCode(
-        "A card was drawn before the four cards were turned.", ("turn", "accept", "burn", "correct", *_END)
+        "A card was drawn before the four cards were turned.",
+        ("turn", "accept", "burn", "drop", "keep", "correct", *_END),
     ),
     "card-conflict": HoldCode(
         "The shoe puts a card in another place than the rule.",
@@ -283,10 +284,10 @@ def read_twice(state: State) -> bool:
     Not while the hand lies face down: that two cards are alike would tell something of them.
     """
     shoe = state.shoe
-    if state.round is not None and not state.round.turned:
-        return False
     if state.loose and told_by_hand(state, state.loose[-1].label, state.loose[-1].card):
         return True
+    if state.round is not None and not state.round.turned:
+        return False
     if shoe is None or shoe.out < 2 or shoe.drawn[-1] is None or shoe.drawn[-1] != shoe.drawn[-2]:
         return False
     if state.loose:

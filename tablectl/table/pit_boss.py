@@ -31,7 +31,7 @@ def release(turn: Turn, command: Command) -> None:
         raise Refused(f"{action!r} is no way out now; " + ways_out(ways))
     person, reason = by(command)
     codes = ended_by(action, turn.state)
-    if action == "keep" and turn.state.rescan is not None and (turn.state.loose or not turn.shoe_sound):
+    if action == "keep" and turn.state.rescan is not None:
         codes = ("rescan",)
     if action == "burn":
         _burn_kept(turn)

@@ -88,9 +88,10 @@ def _counted_already(turn: Turn, target: str, new: list[Card]) -> tuple[str, ...
     As many of the first ones as are found there, in order; a card is counted once.
     """
     state = turn.state
-    if target != state.settled[0] or turn.in_round:
+    if target != state.settled[0]:
         return ()
-    kept: list[Card | None] = [loose.card for loose in state.loose]
+    # In a round what is kept is of that one.
+    kept: list[Card | None] = [] if turn.in_round else [loose.card for loose in state.loose]
     for place, lay in ((KEPT, kept), (RESERVED, list(state.reserved)), (BURNED, _burned_since(turn))):
         count = next(
             (n for n, (a, b) in enumerate(zip(new, lay, strict=False)) if a != b), min(len(new), len(lay))

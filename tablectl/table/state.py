@@ -99,6 +99,8 @@ class Round:
     closed_boot: int | None = None
     in_step: bool = False
     """The shoe began this hand itself and nothing disturbed it since: its labels may be compared."""
+    gap_before: bool = False
+    """There was such a gap before the shoe said stand-by in this round: its labels say nothing of that."""
     gap: bool = False
     """Messages of the shoe are missing since its last card, or may be: one of them may have been a card."""
     remind_deadline: int | None = None

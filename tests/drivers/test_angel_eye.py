@@ -420,6 +420,11 @@ def test_same_number_with_another_card_is_a_jump() -> None:
     assert kinds(decode(frame(1, b"D\x81\xb8"), frame(1, b"D\x81\xb9"))) == ["8S", "gap", "9S"]
 
 
+def test_a_card_that_two_copies_tell_and_nobody_understands_is_a_gap() -> None:
+    odd = frame(1, b"D\x81\xff")
+    assert kinds(decode(odd, odd, odd, bcc="off", apart=50 * MS)) == ["reject", "gap"]
+
+
 def test_without_check_sum_a_damaged_first_copy_is_no_jump() -> None:
     good, bad = frame(2, b"D\x81\xb8"), frame(2, b"D\x81\xbe")
     first, last = frame(1, b"P"), frame(3, b"P")

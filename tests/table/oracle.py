@@ -74,6 +74,8 @@ class Oracle:
         self.rounds = 0
         self.turned = True
         self.unread = 0
+        self.left_unread = 0
+        """Of them, what a correction left without a place: the hand is complete without it."""
         self.burns_due, self.first_burn = 0, False
         self.last_hand: int | None = None
         self.by_first = False
@@ -217,7 +219,8 @@ class Oracle:
             left = points(e.card) or 10
         self.burned.append(paper)
         assert e.left == left and e.shoe_left == max(0, self.size - self.out)
-        self.burns_due, self.first_burn, self.unread = left, False, 0
+        self.burns_due, self.first_burn = left, False
+        self.unread = self.unread if e.kept else 0
 
     def _on_cut_card_drawn(self, e: Any) -> None:
         assert e.out == self.out and not self.cut_told
@@ -240,7 +243,7 @@ class Oracle:
         assert not self.holds, "a round began under a hold"
         assert e.shoe == self.shoe and e.round == self.rounds + 1, "a round number left out or given twice"
         assert self.last_hand is None or e.round <= self.last_hand
-        self.rounds, self.in_round, self.hand = e.round, True, []
+        self.rounds, self.in_round, self.hand, self.unread = e.round, True, [], 0
         self.turned = self.rules["dealing"]["deal"] == "face-up"
 
     def _on_betting_opened(self, e: Any) -> None:
@@ -300,7 +303,8 @@ class Oracle:
 
     def _on_scan_kept(self, e: Any) -> None:
         if not self.given.scan:
-            assert e.card is None and self.unread, "a card of which no scan told"
+            assert e.card is None and (self.unread or self.left_unread), "a card of which no scan told"
+            self.left_unread = 0
             self.kept.append(Paper(None))
             return
         self.kept.append(self._take_scan(e.card))
@@ -379,6 +383,8 @@ class Oracle:
         # What was there before may be told again, as before.
         if self.given.action == "rescanned" and self.rescan is not None and self.rescan[0] == "hand":
             self.unread = 0
+        if due(self.faces) is None:
+            self.unread, self.left_unread = 0, self.unread
 
     def _as_said(self) -> tuple[list[Paper], list[Paper]]:
         """The hand and the kept cards as the command just given has them, not yet dealt anew."""

@@ -153,6 +153,68 @@ def test_a_re_scan_of_the_hand_that_finds_a_card_tells_it_too() -> None:
     assert play.codes == ["card-twice"]
 
 
+@pytest.mark.parametrize("how", ["correct", "rescan"])
+def test_a_typing_error_that_was_set_right_is_remembered_by_its_right_face(how: str) -> None:
+    play = told("enter", card="4D")
+    play.do(Kind.HOLD)
+    if how == "correct":
+        play.do(Kind.CORRECT, position="P2", card="4H")
+    else:
+        play.do(Kind.RESCAN, what="P2")
+        play.scan("4H")
+        play.release("rescanned")
+    play.release("resume")
+    play.scan("4H")
+    assert play.codes == ["card-twice"]
+
+
+def test_a_card_that_was_read_wrong_and_corrected_is_not_asked_about() -> None:
+    play = Play(house(), Traits()).idle()
+    play.no_more_bets()
+    play.deal("2S KS")
+    play.do(Kind.HOLD)
+    play.do(Kind.CORRECT, position="B1", card="QS")
+    play.release("resume")
+    play.scan("QS")
+    assert not play.state.held
+
+
+def test_the_third_card_of_an_amended_round_may_still_be_told() -> None:
+    play = Play(house(dealing={"confirm": "automatic"})).idle()
+    play.no_more_bets()
+    play.deal("KS 7H 7D KC")
+    play.do(Kind.AMEND, round=play.state.settled[0], P2="2D", P3="5H")
+    play.no_more_bets()
+    play.scan("5H")
+    assert play.codes == ["card-twice"]
+
+
+def test_a_kept_card_that_was_named_is_asked_about_when_it_passes_again() -> None:
+    play = Play(house(), Traits()).idle()
+    play.no_more_bets()
+    play.deal("2S KS")
+    play.do(Kind.HOLD)
+    play.scan(None)
+    play.do(Kind.CORRECT, position="K1", card="4H")
+    play.release("accept")
+    play.scan("4H")
+    assert play.codes == ["card-twice"]
+
+
+def test_a_late_message_is_no_burn_card() -> None:
+    play = told("enter", laid=2)
+    play.scan("2D")
+    play.scan("6C")
+    assert play.state.the_round.due is None
+    play.do(Kind.CONFIRM)
+    play.do(Kind.BURN, count="1")
+    burned = len(play.state.the_shoe.burned)
+    play.scan("4H")
+    assert (play.codes, len(play.state.the_shoe.burned)) == (["card-twice"], burned)
+    play.release("drop")
+    assert not play.state.held and play.state.burns_due == 1
+
+
 # --- what else looked like a known card, or a known shoe ------------------------------------------------
 
 
@@ -260,3 +322,117 @@ def test_another_card_than_the_kept_one_was_not_counted() -> None:
     out = play.out
     play.do(Kind.AMEND, round=play.state.settled[0], P2="2D", P3="5S")
     assert (play.out, len(play.state.loose), play.codes) == (out + 1, 1, ["overdraw"])
+
+
+def test_a_reserved_card_goes_back_also_when_betting_is_open_again() -> None:
+    play = overdrawn("next")
+    play.release("next")
+    play.betting()
+    out = play.out
+    play.do(Kind.AMEND, round="1/1", P2="2D", P3="5H")
+    assert (play.out, play.state.reserved) == (out, ())
+
+
+# --- labels, stand-by and another device -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [DeviceKind.GAP, DeviceKind.DOUBT])
+def test_a_gap_from_before_the_stand_by_of_this_round_holds_its_first_card(kind: DeviceKind) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.device(kind, text="9 to 1")
+    play.device(DeviceKind.STANDBY)
+    play.scan("KS", Label.P1)
+    assert play.codes == ["card-missed"]
+    play.release("accept")
+    play.scan("4C", Label.B1)
+    assert not play.state.held
+
+
+def test_a_gap_behind_the_stand_by_does_not() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.device(DeviceKind.STANDBY)
+    play.device(DeviceKind.GAP, text="4 to 6")
+    play.scan("KS", Label.P1)
+    assert not play.state.held
+
+
+@pytest.mark.parametrize("kind", [DeviceKind.STANDBY, DeviceKind.UNLOCKED, DeviceKind.SETTING])
+def test_a_device_put_in_place_that_spoke_has_no_start_signal_left(kind: DeviceKind) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.do(Kind.DEVICE_SWAP)
+    play.device(kind)
+    play.no_more_bets()
+    play.device(DeviceKind.STARTED)
+    assert play.codes == ["shoe-restarted"]
+
+
+@pytest.mark.parametrize("label", [Label.BURN, Label.BURN_COUNT, Label.OUTSIDE, Label.OVERDRAW])
+@pytest.mark.parametrize("face", ["4H", None])
+def test_what_the_shoe_calls_no_card_of_a_hand_is_kept(label: Label, face: str | None) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2S", Label.P1)
+    out = play.out
+    play.scan(face, label)
+    assert play.codes == ["overdraw" if label is Label.OVERDRAW else "card-conflict"]
+    assert (play.out, len(play.state.loose)) == (out + 1, 1)
+
+
+def test_a_burn_card_that_the_shoe_calls_p1_was_its_first_card() -> None:
+    play = Play(house(dealing={"confirm": "dealer"}), ANGEL_EYE).idle()
+    play.do(Kind.BURN, count="1")
+    play.device(DeviceKind.STANDBY)
+    play.scan("9S", Label.P1)
+    play.release("keep")
+    play.no_more_bets()
+    play.scan("2H", Label.B1)
+    assert not play.state.held
+
+
+# --- a card that could not be read ------------------------------------------------------------------------
+
+
+def test_a_hand_completed_by_a_correction_leaves_its_unread_card_kept() -> None:
+    play = Play(house(dealing={"confirm": "dealer"})).idle()
+    play.no_more_bets()
+    play.deal("2S KS 3C 7D")  # Player 5 draws
+    out = play.out
+    play.scan(None)
+    play.do(Kind.HOLD)
+    play.do(Kind.CORRECT, position="P2", card="4C")  # Player 6 stands on Banker 7
+    assert play.state.the_round.due is None
+    assert (play.out, play.state.unread, len(play.state.loose)) == (out + 1, 0, 1)
+    assert "overdraw" in play.codes
+
+
+def test_burning_a_kept_card_does_not_forget_the_unread_one() -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.no_more_bets()
+    play.scan("2S", Label.P1)
+    play.scan(None, Label.B1)
+    play.scan("9C", Label.P2)
+    play.release("burn")
+    assert play.state.unread == 1
+
+
+@pytest.mark.parametrize("code", ["card-early", "unturned"])
+def test_a_hold_with_nothing_kept_any_more_has_a_release(code: str) -> None:
+    if code == "card-early":
+        play = Play(house()).idle()
+        play.betting()
+        play.scan("4H")
+        play.wait(25)
+        play.do(Kind.INSERT, position="P1", card="2S")
+        play.do(Kind.MOVE, position="K1", to="P1")
+    else:
+        play = Play(house(dealing={"confirm": "dealer", "deal": "face-down"})).idle()
+        play.no_more_bets()
+        play.deal("2S KS 4C 7D 9H")
+        assert play.codes == ["unturned"]
+        play.do(Kind.TURN)
+        play.do(Kind.MOVE, position="K1", to="B2")
+    while play.state.loose:
+        play.release("burn" if "burn" in offered(play.state) else "accept")
+    assert not play.state.held or "keep" in offered(play.state)
