@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: help setup demo test lint types unit soak fuzz bench lab audit docs schemas lock wheel clean
+.PHONY: help setup demo test lint types unit soak fuzz bench lab house audit docs schemas lock wheel deb clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -54,6 +54,9 @@ audit: $(STAMP) ## every locked package asked about in the public advisory datab
 	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv --clear $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check 'pip-audit>=2.9,<3'; }
 	@PYTHONPATH=. $(VENV)-audit/bin/python -m tests.data_tools.audit $(ARGS)
 
+house: $(STAMP) ## the package and its service under a real systemd, in a container (docs/lab.md; as root)
+	@$(BIN)/python -m tests.house $(ARGS)
+
 docs: $(STAMP) ## the generated documents: the table's diagram
 	@$(BIN)/python -m tablectl.table.diagram > docs/table.md
 
@@ -65,6 +68,9 @@ lock: ## resolve requirements.lock anew (needs uv)
 
 wheel: $(STAMP) ## dist/*.whl
 	@$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+deb: $(STAMP) ## dist/*.deb with everything in it, for Debian 12 (ARGS="--python 3.13": Debian 13)
+	@$(BIN)/python -m systemd.debian.build $(ARGS)
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

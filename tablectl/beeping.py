@@ -68,9 +68,18 @@ def make_signals(
 
     Raises ``ConfigError`` naming the key, or ``PluginError``.
     """
+    made = make_named(config, driver, settings, say)
+    return Signals(*made.values(), names=list(made), log=log)
+
+
+def make_named(
+    config: Config, driver: Driver, settings: Mapping[str, Any], say: Callable[[bytes], bool]
+) -> dict[str, Beeper]:
+    """As :func:`make_signals`, but the beepers themselves, by what people call them."""
     made = make_beepers(config)
     attach(config, made, driver, settings, say)
     each = config.beeper.each
     # One alone is called by its kind.
-    names = [each[key].driver if key == "beeper" else key.removeprefix("beeper.") for key in made]
-    return Signals(*made.values(), names=names, log=log)
+    return {
+        each[key].driver if key == "beeper" else key.removeprefix("beeper."): one for key, one in made.items()
+    }

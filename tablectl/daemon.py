@@ -1,23 +1,29 @@
-"""``tablectl run``: one table as a service: logging, signals, the watchdog, and the exit code."""
+"""``tablectl run``: one table as a service: logging, signals, reload, the watchdog, and the exit code."""
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
+import logging
 import os
 import signal
 import sys
 import threading
 import time
-from typing import TextIO, cast
+from collections.abc import Callable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, TextIO, cast
 
 import structlog
 
-from tablectl.config import Config
+from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
 from tablectl.lock import TableLocked
-from tablectl.notify import notify
+from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
+from tablectl.reloading import handed_over_once
 from tablectl.runtime import Runtime, journal_folder
 
 CONFIG_ERROR = 78
@@ -47,23 +53,48 @@ def _at_a_terminal() -> bool:
         return False
 
 
-def setup_logging(format_: str, level: str) -> None:
-    """Structured logs on stderr, as JSON lines or for a console. Control characters are escaped."""
+class _Threshold:
+    """Drops what is below the level, which a reload may change under loggers that are in use."""
+
+    def __init__(self) -> None:
+        self.level = logging.INFO
+
+    def __call__(
+        self, _logger: object, name: str, facts: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
+        if logging.getLevelNamesMapping().get(name.upper(), logging.CRITICAL) < self.level:
+            raise structlog.DropEvent
+        return facts
+
+
+def setup_logging(format_: str, level: str) -> Callable[[str], None]:
+    """Structured logs on stderr, as JSON lines or for a console. Control characters are escaped.
+
+    Returns what sets another level.
+    """
     renderer: structlog.typing.Processor
     if format_ == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr is not None and sys.stderr.isatty())
+    threshold = _Threshold()
+
+    def set_level(name: str) -> None:
+        threshold.level = logging.getLevelNamesMapping()[name.upper()]
+
+    set_level(level)
     structlog.configure(
         processors=[
+            threshold,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _escape,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger("debug"),
         logger_factory=structlog.PrintLoggerFactory(cast(TextIO, _Stderr())),
     )
+    return set_level
 
 
 def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -76,33 +107,55 @@ def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> s
 
 def run(config: Config) -> int:
     """Run the table until SIGTERM or SIGINT. The exit code: 0, 78 (configuration), or a thread's own."""
-    setup_logging(config.log.format, config.log.level)
+    set_level = setup_logging(config.log.format, config.log.level)
+    with contextlib.suppress(OSError, ValueError, AttributeError, RuntimeError):
+        faulthandler.enable()  # systemd's watchdog ends with SIGABRT: the log tells where each thread was
     log = structlog.get_logger("tablectl")
     sys.setswitchinterval(0.001)
-    wanted = threading.Event()
+    asked = _Asked()
     failed: list[str] = []
 
     def crashed(name: str, _: BaseException) -> None:
         failed.append(name)
-        wanted.set()
+        asked.to_stop()
+
+    def still_starting() -> None:
+        if asked.stop:
+            raise _StopWanted
+        notify(MORE_TIME + "\nSTATUS=reading the journal")
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: wanted.set())
-    asked = threading.Event()
-    signal.signal(signal.SIGUSR1, lambda *_: asked.set())
-    runtime = Runtime(config, on_crash=crashed, still_starting=lambda: notify(MORE_TIME))
+        signal.signal(number, lambda *_: asked.to_stop())
+    signal.signal(signal.SIGUSR1, lambda *_: asked.to_record())
+    runtime = Runtime(config, on_crash=crashed, still_starting=still_starting)
+    reloads = Reloads(runtime, config.path, set_level, log, asked.to_look)
+    signal.signal(signal.SIGHUP, lambda *_: reloads.ask())
     try:
+        still_starting()
         journal_folder(config.journal_path)
         runtime.start()
+    except _StopWanted:
+        log.info("stopped before the table was up")
+        return 0
     except (ConfigError, PluginError, JournalFault, TableLocked, OSError) as fault:
         if config.log.format == "json" and not _at_a_terminal():
             log.error("the table cannot start", reason=str(fault))  # who reads the console reads it below
         print(f"tablectl: {fault}", file=sys.stderr)  # noqa: T201 for the person at the terminal
+        notify(f"STATUS=cannot start: {short(str(fault), MOST)}")
         return CONFIG_ERROR if isinstance(fault, ConfigError | PluginError | JournalFault) else 1
-    notify("READY=1\nSTATUS=table " + config.table.id + " is up")
     well = True
-    while not wanted.wait(1.0):
+    told = ""
+    ready = "READY=1\n"
+    while True:
+        if (line := f"table {config.table.id}: {status(runtime.view())}{reloads.said}") != told:
+            told = line
+            notify(f"{ready}STATUS={line}")
+            ready = ""
+        asked.wait(1.0)
+        if asked.stop:
+            break
         runtime.watch()
+        reloads.go_on()
         why = runtime.unhealthy()
         if why is None:
             notify("WATCHDOG=1")
@@ -111,10 +164,10 @@ def run(config: Config) -> int:
             if well:
                 runtime.record_flight(why)
         well = why is None
-        if asked.is_set():
-            asked.clear()
+        if asked.recording:
+            asked.recording = False
             runtime.record_flight("asked for with SIGUSR1")
-    notify("STOPPING=1")
+    notify("STOPPING=1\nSTATUS=stopping")
     begun = time.monotonic()
     ended = runtime.stop()
     log.info("stopped", in_time=ended, seconds=round(time.monotonic() - begun, 2))
@@ -124,3 +177,95 @@ def run(config: Config) -> int:
         sys.stderr.flush()
         os._exit(code or 75)
     return code
+
+
+class _Asked:
+    """What signals and dying threads ask of the main thread; may be told in the middle of anything."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.recording = False
+        # Not an Event: a signal may come while its lock is held by the very thread that runs the handler.
+        self._wakes: SimpleQueue[None] = SimpleQueue()
+
+    def to_stop(self) -> None:
+        self.stop = True
+        self.to_look()
+
+    def to_record(self) -> None:
+        self.recording = True
+        self.to_look()
+
+    def to_look(self) -> None:
+        self._wakes.put(None)
+
+    def wait(self, seconds: float) -> None:
+        """Return when something is asked, or after so many seconds."""
+        with contextlib.suppress(Empty):
+            self._wakes.get(timeout=seconds)
+
+
+class _StopWanted(Exception):
+    """SIGTERM came while a long journal was being read."""
+
+
+class Reloads:
+    """SIGHUPs, one after the other, in a thread: a file on a disk that hangs does not starve the watchdog."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        path: Path,
+        set_level: Callable[[str], None],
+        log: Any,
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.said = ""
+        """What the status tells of the last one, when it was refused or left something for a restart."""
+        self._runtime = runtime
+        self._path = path
+        self._set_level = set_level
+        self._log = log
+        self._wake = wake
+        self._asked = False
+        self._thread: threading.Thread | None = None
+
+    def ask(self) -> None:
+        """There was a SIGHUP."""
+        self._asked = True
+        self._wake()
+
+    def go_on(self) -> None:
+        """Once a second: begin what was asked for, unless one is under way."""
+        if self._asked and (self._thread is None or not self._thread.is_alive()):
+            self._asked = False
+            self._thread = threading.Thread(target=self._reload, name="reload", daemon=True)
+            self._thread.start()
+
+    def _reload(self) -> None:
+        notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        try:
+            config = load_config(self._path)
+            changes = self._runtime.reload(config)
+            self._set_level(config.log.level)
+        except Exception as fault:  # noqa: BLE001 whatever is wrong with a file, the table plays on
+            told = isinstance(fault, ConfigError | PluginError)
+            self._refused(str(fault) if told else repr(fault))
+        else:
+            facts = {"credentials": ONCE} if handed_over_once(config) else {}
+            self._log.info("the configuration is reloaded", changes=str(changes), **facts)
+            later = f"only with a restart: {', '.join(changes.later)}" if changes.later else ""
+            self.said = later and f"; {short(later, 200)}"
+        finally:
+            notify("READY=1")
+            self._wake()
+
+    def _refused(self, why: str) -> None:
+        self._log.error("the configuration is not reloaded, the old one stays", reason=why)
+        text = short(why, MOST)
+        self.said = f"; reload refused: {text}"
+        said = f"The configuration cannot be used, the old one stays: {text}"
+        self._runtime.supervision.alarm("reload", said)
+
+
+ONCE = "as systemd handed them over at the start; new ones come with a restart"

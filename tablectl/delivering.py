@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from tablectl.config import Config
@@ -10,6 +12,7 @@ from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
+from tablectl.profiles import ConfigError
 from tablectl.service import Service
 
 
@@ -37,25 +40,55 @@ class Delivering:
         self._log = log
         self.sender: HttpDelivery | None = None
         """None without a game server, and while the signing secret is missing."""
+        self._sending: asyncio.Task[None] | None = None
 
     def add_to(self, service: Service) -> None:
         """Have it run on the service loop, before that starts."""
         if self._config.server.url is None:
             return
         if self._config.push_secrets:
-            self.sender = self._make(self._config.push_secrets)
-            service.add(self.sender.run)
+            self.sender = self._make(self._config, self._config.push_secrets)
+        else:
+            self._log.warning("nothing is delivered: the credential push-hmac is missing")
+            self._on_link(Link(False, "the credential push-hmac is missing"))
+        service.add(self._run)
+
+    def prepared(self, config: Config) -> HttpDelivery | None:
+        """Who would send by ``config``; None without server or secret. Raises :class:`ConfigError`."""
+        if config.server.url is None or not config.push_secrets:
+            return None
+        try:
+            return self._make(config, config.push_secrets)
+        except ValueError as fault:
+            raise ConfigError(f"{config.path}: server: {fault}") from None
+
+    def take(self, config: Config, sender: HttpDelivery | None) -> None:
+        """In the loop: send by ``config`` from now on, through ``sender`` if there is a new one.
+
+        What was under way is broken off and sent again, byte for byte; the server knows it by its id.
+        """
+        self._config = config
+        if sender is None:
             return
-        self._log.warning("nothing is delivered: the credential push-hmac is missing")
-        self._on_link(Link(False, "the credential push-hmac is missing"))
-        service.add(self._later)
+        self.sender = sender
+        self._on_link(Link(False, "its settings were changed a moment ago"))
+        if self._sending is not None:
+            self._sending.cancel()
 
-    async def _later(self) -> None:
-        self.sender = self._make(await come(lambda: self._config.credentials_now()[0], self._log))
-        await self.sender.run()
+    async def _run(self) -> None:
+        if self.sender is None:
+            secrets = await come(lambda: self._config.credentials_now()[0], self._log)
+            self.sender = self.sender or self._make(self._config, secrets)
+        while True:
+            sender = self.sender
+            self._sending = asyncio.create_task(sender.run())
+            with suppress(asyncio.CancelledError):
+                await self._sending
+            if sender is self.sender or _ends():
+                break
+        self._sending.result()  # raises what ended it
 
-    def _make(self, secrets: tuple[str, ...]) -> HttpDelivery:
-        config = self._config
+    def _make(self, config: Config, secrets: tuple[str, ...]) -> HttpDelivery:
         assert config.server.url is not None
         return HttpDelivery(
             config.server.url,
@@ -71,7 +104,8 @@ class Delivering:
             warn_days=config.server.certificate_days,
         )
 
-    def rekey(self, secrets: tuple[str, ...]) -> None:
-        """The signing secrets have changed: sign with these from the next try on. On the service loop."""
-        if self.sender is not None:
-            self.sender.rekey(secrets)
+
+def _ends() -> bool:
+    """Whether the job itself was told to end, and not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -78,6 +78,8 @@ class JournalWriter:
         self._error = ""
         self._cause: Cause | None = None
         self._committing_since: int | None = None
+        self.turns = 0
+        """Grows whenever what was handed over has been dealt with."""
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
     @property
@@ -199,6 +201,7 @@ class JournalWriter:
             self._on_durable(batches)
         with self._changed:
             self._depth -= sum(batch.weight for batch in batches)
+            self.turns += 1
             self._changed.notify_all()
         return True
 

@@ -1,4 +1,4 @@
-"""Telling systemd how the service is: READY, STATUS, WATCHDOG, STOPPING (sd_notify(3))."""
+"""Telling systemd how the service is: READY, RELOADING, STATUS, WATCHDOG, STOPPING (sd_notify(3))."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Mapping
+from typing import Any
 
 
 def notify(text: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -20,3 +21,28 @@ def notify(text: str, environment: Mapping[str, str] = os.environ) -> bool:
         sock.sendto(text.encode(), address)
         return True
     return False
+
+
+MOST = 300
+"""Characters of a status: a line of ``systemctl status``."""
+
+
+def status(view: Mapping[str, Any]) -> str:
+    """A table in one line for ``systemctl status``, from what ``/v1/state`` tells.
+
+    Nothing in it ticks, so that it changes only when something does.
+    """
+    where = view["where"].strip("-/")
+    parts = [f"{view['phase']} {where}".strip()]
+    if view["holds"]:
+        parts.append("HOLD " + ", ".join(hold["code"] for hold in view["holds"]))
+    parts.append(f"scanner {view['scanner']['health']}")
+    link = view["link"]
+    parts.append("link good" if link["good"] else f"link bad ({short(link['why'])})")
+    return short("; ".join(parts), MOST)
+
+
+def short(text: str, most: int = 60) -> str:
+    """``text`` on one line, cut to ``most`` characters."""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -27,8 +27,8 @@ LOOK_BACK = 200
 MOST = 2_000
 """Commands and PIN attempts remembered, the newest of each."""
 
-STILL_AT_IT = 5.0
-"""How often (s) a long replay says that it goes on."""
+STILL_AT_IT = 0.5
+"""How often (s) a long replay says that it goes on, and can be told to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,9 @@ def replay(rows: Iterable[tuple[int, Event]], state: State | None = None) -> Sta
 def replay_journal(journal: Journal, still_at_it: Callable[[], object] = lambda: None) -> Replayed:
     """Everything a start needs to know.
 
-    ``still_at_it`` is called at the beginning and now and then. Raises :class:`JournalFault` naming the
-    first row that was changed, is missing or cannot have happened, and :class:`JournalUnavailable`.
+    ``still_at_it`` is called at the beginning and now and then; what it raises ends the replay. Raises
+    :class:`JournalFault` naming the first row that was changed, is missing or cannot have happened, and
+    :class:`JournalUnavailable`.
     """
     try:
         start = journal.last_of_type(ShoeStarted.TYPE)

@@ -43,25 +43,24 @@ from tablectl.life_log import LifeLog
 from tablectl.local_interface import Behind, make_api
 from tablectl.lock import TableLock
 from tablectl.outside import Outside
-from tablectl.profiles import ConfigError
 from tablectl.raw_tap import RawTap
 from tablectl.read_only import ReadOnly
 from tablectl.reader import Reader
+from tablectl.reloading import Changes, Reloading
 from tablectl.replay import Replayed, replay_journal
 from tablectl.scanner import Arrival
-from tablectl.scanner_setup import load_scanner
+from tablectl.scanner_setup import EMULATED, load_scanner, refuse_emulated
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
+from tablectl.views import state_view
 
 _STOPPING = (
     *(("reader", 1.0), ("core", 0.5), ("writer", 1.5), ("service", 1.5)),
     *(("signals", 0.2), ("mirror", 0.2)),
 )
 """In the order in which data flows, with the seconds each may take: under five in all."""
-
-EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
 
 
 class Runtime:
@@ -114,8 +113,7 @@ class Runtime:
         config = self.config
         driver, settings = self._driver = load_scanner(config)
         traits = driver.traits(settings)
-        if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
-            raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
+        refuse_emulated(config, traits)
         rules = config.house_rules().resolved(result_button=traits.has_result_button)
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
@@ -192,6 +190,18 @@ class Runtime:
         self._add_keeping(journal)
         self._add_api(journal, past)
         self._delivering.add_to(self.service)
+        self._reloading = Reloading(
+            config,
+            self.core,
+            driver,
+            settings,
+            self._say,
+            self.signals,
+            self.scanner,
+            self._delivering,
+            self.outside.gate,
+            self.service,
+        )
         self._tell_unsettled(state)
         for name, part in (
             ("signals", self.signals),
@@ -362,6 +372,18 @@ class Runtime:
             self.log.error("the flight recording cannot be written", reason=why, error=str(error))
         else:
             self.log.warning("flight recording written", reason=why, file=str(path))
+
+    def reload(self, config: Config) -> Changes:
+        """Take over what may change while the table runs (:mod:`tablectl.reloading`); one thread at a time.
+
+        Raises ``ConfigError`` or ``PluginError``, and then nothing has changed.
+        """
+        return self._reloading.take(config)
+
+    def view(self) -> dict[str, Any]:
+        """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
+        at = self._clock()
+        return state_view(self.state, at) | self.outside.view(at.boot)
 
     @property
     def delivery(self) -> HttpDelivery | None:

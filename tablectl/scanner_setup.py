@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tablectl.config import Config
+from tablectl.config import Config, is_pseudo_terminal
 from tablectl.plugins import PluginError, load_driver
 from tablectl.profiles import ConfigError, config_dir
-from tablectl.scanner import Driver
+from tablectl.scanner import Driver, Traits
+
+EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
 
 
 def load_scanner(config: Config) -> tuple[Driver, dict[str, Any]]:
@@ -32,6 +34,12 @@ def load_scanner(config: Config) -> tuple[Driver, dict[str, Any]]:
     except ValueError as fault:
         raise ConfigError(f"{config.path}: scanner.{fault}") from None
     return driver, settings
+
+
+def refuse_emulated(config: Config, traits: Traits) -> None:
+    """Raises :class:`ConfigError` where an emulated shoe would play for money."""
+    if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
+        raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
 
 
 def resolve_paths(driver: Driver, settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from tablectl.clock import SECOND, Instant
@@ -33,19 +34,17 @@ class ScannerWatch:
         self._names_positions = names_positions
         self._budget = LogBudget()
         self._told = Condition.OK
-        self._watch = Watch(
-            Limits(
-                mute_after=round(health.mute_after * SECOND),
-                faulty_rejects=health.faulty_rejects,
-                faulty_share=health.faulty_share,
-                faulty_within=round(health.faulty_within * SECOND),
-            )
-        )
+        self._limits = _limits(health)
+        self._watch = Watch(self._limits)
+
+    def judge_by(self, health: HealthConfig) -> None:
+        """From the next look on judge by these. Any thread may say so."""
+        self._limits = _limits(health)
 
     def look(self, at: Instant) -> Iterator[Trouble]:
         """Once a second: the troubles there are with the scanner at ``at``."""
         seen = self._seen()
-        self._watch = self._watch.looked(seen, at.boot)
+        self._watch = replace(self._watch, limits=self._limits).looked(seen, at.boot)
         self._note(at.boot, seen)
         yield from self._watch.alerts(seen, at)
 
@@ -98,3 +97,12 @@ class ScannerWatch:
         self._told = report.condition
         if report.condition is not Condition.ABSENT and self._budget.take(now) is not None:
             self._log.warning("scanner health", health=report.condition.value, why=report.why)
+
+
+def _limits(health: HealthConfig) -> Limits:
+    return Limits(
+        mute_after=round(health.mute_after * SECOND),
+        faulty_rejects=health.faulty_rejects,
+        faulty_share=health.faulty_share,
+        faulty_within=round(health.faulty_within * SECOND),
+    )

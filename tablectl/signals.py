@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -203,13 +203,15 @@ class Signals:
         clock: Callable[[], Instant] = _clock.now,
         log: Any = None,
     ) -> None:
-        log = log if log is not None else structlog.get_logger("signals")
-        called = names or [""] * len(beepers)
-        several = len(beepers) > 1
+        self._log = log if log is not None else structlog.get_logger("signals")
         self._clock = clock
-        self._voices = tuple(
-            _Voice(beeper, name, clock, log.bind(beeper=name) if several else log)
-            for beeper, name in zip(beepers, called, strict=True)
+        self._voices = self._made(beepers, names or [""] * len(beepers))
+
+    def _made(self, beepers: Sequence[Beeper], names: Sequence[str]) -> tuple[_Voice, ...]:
+        several = len(beepers) > 1
+        return tuple(
+            _Voice(beeper, name, self._clock, self._log.bind(beeper=name) if several else self._log)
+            for beeper, name in zip(beepers, names, strict=True)
         )
 
     def start(self) -> None:
@@ -224,6 +226,21 @@ class Signals:
             voice.tell_to_stop()
         ended = [voice.ended(until) for voice in self._voices]
         return all(ended)
+
+    def become(self, beepers: Mapping[str, Beeper], timeout: float = 1.0) -> None:
+        """From now on play on these, by name. The old ones end first, for they may hold the same device.
+
+        One that hangs is left behind after ``timeout`` s. Patterns asked for meanwhile are for the new ones.
+        """
+        old, new = self._voices, self._made(list(beepers.values()), list(beepers))
+        self._voices = new
+        until = time.monotonic() + timeout
+        for voice in old:
+            voice.tell_to_stop()
+        for voice in old:
+            voice.ended(until)
+        for voice in new:
+            voice.start()
 
     def play(self, pattern: str) -> None:
         """Ask for a pattern and return at once. Raises :class:`ValueError` for an unknown one."""

@@ -38,6 +38,8 @@ class Supervision:
     """Troubles of others that :meth:`watch` asks for."""
     _untold: dict[str, Trouble] = field(default_factory=dict)
     _there: frozenset[str] = frozenset()
+    _journal: tuple[int, int] = (-1, 0)
+    """How far the journal's thread was when it last was seen to move or to have nothing to do, and when."""
 
     def unhealthy(self) -> str | None:
         """Which thread does not move, or None: then the watchdog may be fed (design, section 1)."""
@@ -57,7 +59,18 @@ class Supervision:
         since = self.writer.committing_since
         if since is not None and moment - since > COMMITTING:
             return "the journal hangs in one commit"
+        if self._journal_stands(moment):
+            return "the journal does not move"
         return None
+
+    def _journal_stands(self, moment: int) -> bool:
+        """Whether rows wait, no disk is to blame, and none was taken for :data:`STALE`."""
+        writer, (turns, since) = self.writer, self._journal
+        waits = writer.depth and writer.committing_since is None and writer.state == "ok"
+        if not waits or writer.turns != turns:
+            self._journal = writer.turns, moment
+            return False
+        return moment - since > STALE
 
     def watch(self) -> None:
         """Once a second: troubles that have begun since, and those not told yet."""

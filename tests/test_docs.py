@@ -19,7 +19,9 @@ from tablectl.table.reasons import REASONS, problem
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 OPERATOR = (ROOT / "docs" / "operator.md").read_text()
-SHIPPED = sorted([*(ROOT / "config").rglob("*.toml"), *(ROOT / "systemd").iterdir()])
+SHIPPED = sorted(
+    [*(ROOT / "config").rglob("*.toml"), *(path for path in (ROOT / "systemd").iterdir() if path.is_file())]
+)
 INTEGRATION = (ROOT / "docs" / "integration.md").read_text()
 
 
@@ -75,7 +77,7 @@ def alerts_raised() -> set[str]:
             if not isinstance(call, ast.Call):
                 continue
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("alert", "_alarm", "Trouble"):
+            if name in ("alert", "alarm", "_alarm", "Trouble"):
                 found |= {
                     argument.value
                     for argument in call.args

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from systemd.debian import build
+from tests.house import needs as house_needs
 from tests.lab import image, install, needs
 from tests.lab.__main__ import Transcript
 
@@ -75,4 +77,20 @@ def test_a_scenario_that_was_skipped_has_not_passed(outcome: str, bad: int) -> N
 
 
 def test_every_file_of_systemd_is_installed() -> None:
-    assert set(install.PLACES) == {path.name for path in (image.ROOT / "systemd").iterdir()}
+    there = {path.name for path in (image.ROOT / "systemd").iterdir() if path.is_file()}
+    assert set(install.PLACES) == there
+    assert set(build.PLACES) == there
+    for name, place in install.PLACES.items():
+        assert Path(place).name == Path(build.PLACES[name]).name
+
+
+def test_the_house_is_not_collected_either_and_names_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [path.name for path in (HERE / "house").glob("*.py")]
+    assert [name for name in names if name.startswith("house_")]
+    assert not [name for name in names if name.startswith("test_") or name.endswith("_test.py")]
+    monkeypatch.setattr(house_needs, "TOOLS", {"no-such-tool": "its-package"})
+    monkeypatch.setattr(house_needs, "sources", lambda: [])
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    text = "\n".join(house_needs.missing(built=False))
+    for said in ("sudo make house", "apt-get install its-package", "TABLECTL_LAB_MIRROR="):
+        assert said in text

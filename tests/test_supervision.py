@@ -26,7 +26,7 @@ class Bench:
         self.core: Any = SimpleNamespace(progress=NOW, full=False, offer=self.offer)
         self.reader: Any = SimpleNamespace(progress=NOW, connecting=False)
         self.writer: Any = SimpleNamespace(
-            state="ok", error="", cause=None, full=False, committing_since=None
+            state="ok", error="", cause=None, full=False, committing_since=None, depth=0, turns=0
         )
         self.service: Any = SimpleNamespace(progress=NOW)
         self.signals: Any = SimpleNamespace(trouble=None, troubles={})
@@ -63,6 +63,24 @@ def test_a_thread_that_does_not_move_for_over_five_seconds_is_named(part: str, w
     assert bench.supervision.unhealthy() is None
     getattr(bench, part).progress -= 1
     assert bench.supervision.unhealthy() == why
+
+
+@pytest.mark.parametrize("excused", ["", "nothing waits", "it moves", "a commit", "the disk"])
+def test_a_journal_thread_that_takes_no_row_is_named_unless_the_disk_is_to_blame(excused: str) -> None:
+    bench = Bench()
+    times = iter([0, 5 * SECOND, 5 * SECOND + 1])
+    bench.supervision.clock = lambda: Instant(bench.core.progress, NOW)
+    bench.writer.depth = 0 if excused == "nothing waits" else 3
+    bench.writer.state = "failing" if excused == "the disk" else "ok"
+    told = []
+    for passed in times:
+        moment = NOW + passed
+        for part in (bench.core, bench.reader, bench.service):
+            part.progress = moment
+        bench.writer.turns += excused == "it moves"
+        bench.writer.committing_since = moment if excused == "a commit" else None
+        told.append(bench.supervision.unhealthy())
+    assert told == [None, None, None if excused else "the journal does not move"]
 
 
 def test_opening_a_device_and_one_commit_may_take_a_minute() -> None:

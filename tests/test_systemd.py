@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
+from systemd.debian import build, manual
+from tablectl.cli.root import cli
 from tablectl.daemon import CONFIG_ERROR
 
 FOLDER = Path(__file__).parent.parent / "systemd"
@@ -41,6 +47,92 @@ def test_a_missing_credential_does_not_fail_the_start() -> None:
 
 def test_the_scanner_does_not_stop_the_service() -> None:
     assert not any(line.startswith(("BindsTo=", "Requires=")) for line in settings("tablectl.service"))
+
+
+def test_a_reload_is_a_signal_and_no_start_limit_ends_a_table() -> None:
+    for name in ("tablectl.service", "tablectl@.service"):
+        lines = settings(name)
+        assert "ExecReload=/bin/kill -HUP $MAINPID" in lines
+        assert {"Type=notify", "Restart=always", "StartLimitIntervalSec=0", "WatchdogSec=10s"} <= set(lines)
+
+
+def test_a_stop_takes_no_other_tables_socket_away() -> None:
+    for name, folder in (("tablectl.service", "tablectl"), ("tablectl@.service", "tablectl/%i")):
+        assert {f"RuntimeDirectory={folder}", "RuntimeDirectoryPreserve=yes"} <= set(settings(name))
+
+
+HARDENING = """
+CapabilityBoundingSet= AmbientCapabilities= NoNewPrivileges=yes DevicePolicy=closed ProtectSystem=strict
+ProtectHome=yes PrivateTmp=yes PrivateMounts=yes ProtectProc=invisible ProcSubset=pid ProtectClock=yes
+ProtectControlGroups=yes ProtectHostname=yes ProtectKernelLogs=yes ProtectKernelModules=yes
+ProtectKernelTunables=yes LockPersonality=yes MemoryDenyWriteExecute=yes RestrictNamespaces=yes
+RestrictRealtime=yes RestrictSUIDSGID=yes RemoveIPC=yes SystemCallArchitectures=native
+SystemCallFilter=@system-service
+"""
+
+
+@pytest.mark.parametrize("name", ["tablectl.service", "tablectl@.service"])
+def test_the_sandbox_is_as_tight_as_promised(name: str) -> None:
+    """1.7 at most. The score itself is systemd's; where there is none, the settings that make it are held
+    here, and the score in the container (tests/house)."""
+    assert set(HARDENING.split()) <= set(settings(name))
+    if (tool := shutil.which("systemd-analyze")) is None:
+        return
+    told = subprocess.run(
+        [tool, "security", "--offline=true", "--no-pager", str(FOLDER / name)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = re.search(r"exposure level for \S+ ([0-9.]+)", told.stdout)
+    assert found, told.stdout[-300:]
+    assert float(found[1]) <= 1.7
+
+
+# --- the package: its parts here, itself in the container (tests/house) -----------------------------------
+
+
+@pytest.mark.parametrize("script", build.SCRIPTS)
+def test_maintainer_scripts_are_plain_and_keep_the_money(script: str) -> None:
+    path = FOLDER / "debian" / script
+    text = path.read_text()
+    assert text.startswith("#!/bin/sh\n")
+    assert "\nset -e\n" in text
+    subprocess.run(["sh", "-n", path], check=True)
+    for line in text.splitlines():
+        if "rm " in line:
+            assert "/var/lib/tablectl" not in line
+            assert "/etc/tablectl" not in line
+
+
+def test_the_package_has_what_is_locked_and_nothing_for_tests_only() -> None:
+    project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text())["project"]
+    lock = build.runtime_lock(project, "3.11", "x86_64")
+    names = set(re.findall(r"(?m)^([A-Za-z0-9_.-]+)==", lock))
+    for wanted in project["dependencies"]:
+        assert re.split(r"[<>=]", wanted)[0] in names
+    assert {"multidict", "pydantic-core"} <= names, "what those need"
+    assert not {"pytest", "mypy", "hatchling", "ruff", "hypothesis"} & names
+    assert lock.count("--hash=sha256:") > len(names)
+
+
+def test_the_manual_has_every_command_with_its_options() -> None:
+    page = manual.manual("1.2.3")
+    for path, command in manual._commands(cli, ()):
+        assert f".SS {manual._plain(' '.join(path))}\n" in page
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert manual._plain(option.opts[0]) in page
+    filled = True
+    for line in page.splitlines():
+        filled = (filled or line == ".fi") and line != ".nf"
+        assert not (filled and line.startswith(" ")), line
+        assert line[:1] not in ("'", ".") or re.match(r"\.(TH|SH|SS|PP|TP|B|nf|fi)\b", line), line
+
+
+def test_text_is_shown_as_it_is() -> None:
+    assert manual._plain(".so /etc/passwd") == r"\&.so /etc/passwd"
+    assert manual._plain(r"a\n--b") == r"a\en\-\-b"
 
 
 # --- udev rules: their form here, what they do in the laboratory (tests/lab/lab_3_udev.py) ---------------

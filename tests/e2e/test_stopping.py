@@ -214,11 +214,12 @@ def start_and_look_at_once() -> None:
             patch.setenv("NOTIFY_SOCKET", str(rig.folder / "notify"))
             program.start()
         try:
+            assert manager.recv(1000) == b"EXTEND_TIMEOUT_USEC=30000000\nSTATUS=reading the journal"
             assert manager.recv(1000).startswith(b"READY=1")
             assert rig.client.state()["phase"] == "closed"
-            assert manager.recv(1000) == b"WATCHDOG=1"
+            until(lambda: manager.recv(1000) == b"WATCHDOG=1", "the watchdog is fed")
             code, _ = program.end()
             assert code == 0
-            until(lambda: manager.recv(1000) == b"STOPPING=1", "the end is told")
+            until(lambda: manager.recv(1000).startswith(b"STOPPING=1"), "the end is told")
         finally:
             program.stop_somehow()

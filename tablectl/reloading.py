@@ -1,0 +1,157 @@
+"""SIGHUP: the configuration is read again, and what may change while the table runs is taken over.
+
+All or nothing: the whole new file is checked first, as at a start, and only then does anything change. What
+cannot change under a running table (its id, scanner, journal, socket) stays as it is until a restart, and
+is named. House rules are read with the next shoe: a hand, and a shoe, end under the rules they began with,
+because those ride in the shoe's own ``shoe.started``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tablectl.beeping import make_named
+from tablectl.config import Config
+from tablectl.core import Core
+from tablectl.delivering import Delivering
+from tablectl.gate import Gate
+from tablectl.profiles import ConfigError
+from tablectl.scanner import Driver
+from tablectl.scanner_setup import load_scanner, refuse_emulated
+from tablectl.scanner_watch import ScannerWatch
+from tablectl.service import Service
+from tablectl.signals import Signals
+
+PUSH, PIT = "credential push-hmac", "credential pit-bosses"
+RULES = "table.rules"
+
+TAKEN = frozenset({"health", "server", "beeper", "secrets"})
+"""Sections that a reload takes over whole, besides ``table.rules`` and ``log.level``; no other one."""
+
+PATIENCE = 5.0
+"""How long (s) the service loop may take to take over its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Keys that differ from what runs. ``taken``: those a reload takes over; ``later``: after a restart."""
+
+    taken: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        taken = [f"{key} (from the next shoe on)" if key == RULES else key for key in self.taken]
+        parts = [f"taken over: {', '.join(taken)}" if taken else "nothing new to take over"]
+        if self.later:
+            parts.append(f"only with a restart: {', '.join(self.later)}")
+        return "; ".join(parts)
+
+
+def effective(running: Config, new: Config) -> Config:
+    """``new``, but with what ``running`` has wherever only a restart can change it."""
+    kept: dict[str, Any] = {
+        section: getattr(running, section) for section in Config.model_fields if section not in TAKEN
+    }
+    kept["table"] = running.table.model_copy(update={"rules": new.table.rules})
+    kept["log"] = running.log.model_copy(update={"level": new.log.level})
+    old, server = running.server, new.server
+    if (old.url is None, old.kind) != (server.url is None, server.kind):
+        # With a server betting may need its link, and the sender is of one kind: settled at the start.
+        kept["server"] = old
+    return new.model_copy(update=kept)
+
+
+def differences(old: Config, new: Config) -> Iterator[str]:
+    """The keys in which two configurations differ, as the file has them; secrets by name only."""
+    for section in Config.model_fields:
+        yield from _differ(section, getattr(old, section).model_dump(), getattr(new, section).model_dump())
+    if old.table.rules == new.table.rules and old.house_rules() != new.house_rules():
+        yield RULES  # another profile under the same name
+    if old.push_secrets != new.push_secrets:
+        yield PUSH
+    if old.pit_bosses != new.pit_bosses:
+        yield PIT
+
+
+def _differ(section: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted(old.keys() | new.keys()):
+        one, other = old.get(key), new.get(key)
+        if one == other:
+            continue
+        if key == "settings" and isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differ(section, one, other)  # they stand in the section itself
+        else:
+            yield f"{section}.{key}"
+
+
+def handed_over_once(config: Config) -> bool:
+    """Whether the credentials are systemd's, which do not change while the service runs."""
+    return config.secrets.folder is None and "CREDENTIALS_DIRECTORY" in os.environ
+
+
+@dataclass(slots=True)
+class Reloading:
+    """The parts of a running table that take new settings. ``running``: what it plays by now.
+
+    ``settings``: the scanner's; ``say``: as of :func:`tablectl.beeping.attach`. One thread calls it.
+    """
+
+    running: Config
+    core: Core
+    driver: Driver
+    settings: dict[str, Any]
+    say: Callable[[bytes], bool]
+    signals: Signals
+    scanner: ScannerWatch
+    delivering: Delivering
+    gate: Gate
+    service: Service
+
+    def take(self, new: Config) -> Changes:
+        """Check everything in ``new``, then take over what may change now.
+
+        Raises ``ConfigError`` or ``PluginError``, and then nothing has changed.
+        """
+        running = self.running
+        self._would_start(new)
+        now = effective(running, new)
+        found = Changes(tuple(differences(running, now)), tuple(differences(now, new)))
+        button = self.driver.traits(self.settings).has_result_button
+        rules = now.house_rules().resolved(result_button=button)
+        beepers = None
+        if now.beeper != running.beeper:
+            beepers = make_named(now, self.driver, self.settings, self.say)
+        sender = None
+        if now.server != running.server or now.push_secrets != running.push_secrets:
+            sender = self.delivering.prepared(now)
+        # From here on nothing is refused.
+        self.scanner.judge_by(now.health)
+        if beepers is not None:
+            self.signals.become(beepers)
+
+        async def in_the_loop() -> None:
+            # Here, because the loop replaces ``core.around`` as well, when the link changes.
+            self.core.around = replace(self.core.around, rules=rules)
+            if PIT in found.taken:
+                self.gate.admit(now.pit_bosses)
+            self.delivering.take(now, sender)
+
+        asyncio.run_coroutine_threadsafe(in_the_loop(), self.service.loop).result(PATIENCE)
+        self.running = now
+        return found
+
+    def _would_start(self, new: Config) -> None:
+        """A file with which the next start would fail is refused now, while somebody looks."""
+        driver, settings = load_scanner(new)
+        refuse_emulated(new, driver.traits(settings))
+        make_named(new, driver, settings, self.say)
+        ours, its = self.running.table.id, new.table.id
+        if ours != its:
+            raise ConfigError(
+                f"{new.path}: table.id: this is table {ours}, and the file is for {its}; a table keeps "
+                "its id, another one has a file and a service of its own"
+            )
