@@ -187,10 +187,10 @@ def card_unread(turn: Turn, given: Arrived) -> None:
     scan = scan_of(given)
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
-    if scan.label is Label.OVERDRAW:
+    if turn.in_round and scan.label is Label.OVERDRAW:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess, and it could not be read.")
         return
-    if scan.label in _NO_HAND:
+    if turn.in_round and scan.label in _NO_HAND:
         keep(turn, scan, "card-conflict", _no_hand(turn, scan))
         return
     if another_than_unread(turn.state, scan.label.value):
