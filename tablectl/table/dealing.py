@@ -19,11 +19,7 @@ from tablectl.table.state import Phase, told_by_hand
 from tablectl.table.turn import Turn
 
 _HAND = frozenset(Label(position.value) for position in Position)
-_NO_HAND = {
-    Label.OUTSIDE: "It was drawn while the shoe was out of the game.",
-    Label.BURN: "The shoe calls it a burn card.",
-    Label.BURN_COUNT: "The shoe calls it a burn card.",
-}
+_NO_HAND = frozenset({Label.OUTSIDE, Label.BURN, Label.BURN_COUNT})
 _ANOTHER = "The next card was drawn behind it."
 
 
@@ -144,6 +140,12 @@ def _repeated(turn: Turn, scan: Scan) -> bool:
     return True
 
 
+def _no_hand(turn: Turn, scan: Scan) -> str:
+    if scan.label is Label.OUTSIDE:
+        return "It was drawn while the shoe was out of the game."
+    return f"{turn.round.due} is due, the shoe calls it {scan.label.value}."
+
+
 def _lies_there(turn: Turn, scan: Scan) -> bool:
     """Whether the very card lies at the very position that the shoe gives it."""
     r = turn.state.round
@@ -185,11 +187,11 @@ def card_unread(turn: Turn, given: Arrived) -> None:
     scan = scan_of(given)
     if _before_close(turn, given, scan) or _unturned(turn, scan):
         return
-    if scan.label is Label.OVERDRAW:
+    if turn.in_round and scan.label is Label.OVERDRAW:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess, and it could not be read.")
         return
-    if scan.label in _NO_HAND:
-        keep(turn, scan, "card-conflict", _NO_HAND[scan.label])
+    if turn.in_round and scan.label in _NO_HAND:
+        keep(turn, scan, "card-conflict", _no_hand(turn, scan))
         return
     if another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
@@ -225,7 +227,7 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
     if scan.label is Label.OVERDRAW:
         keep(turn, scan, "overdraw", "The shoe calls it a card in excess.")
     elif scan.label in _NO_HAND:
-        keep(turn, scan, "card-conflict", _NO_HAND[scan.label])
+        keep(turn, scan, "card-conflict", _no_hand(turn, scan))
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
     elif _told_before(turn, scan):

@@ -140,6 +140,9 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
     )
 
 
+_OF_LABELS = frozenset({"card-missed", "card-conflict"})
+"""Holds that ask to compare card by card, whatever ends them."""
+
 _COMPARED = frozenset({"keep", "cards-confirmed", "rescanned"})
 """Releases by which people say that the cards on the table are those on the screen."""
 
@@ -148,7 +151,7 @@ def _table_released(state: State, event: ev.TableReleased) -> State:
     holds = tuple(h for h in state.holds if h.code not in event.codes)
     rescan = None if "rescan" in event.codes else state.rescan
     r = state.round
-    compared = "card-missed" in event.codes or event.action in _COMPARED
+    compared = not _OF_LABELS.isdisjoint(event.codes) or event.action in _COMPARED
     if r is not None and r.gap and compared and event.action != "resume":
         r = replace(r, gap=False, gap_before=False)
     return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan, round=r)

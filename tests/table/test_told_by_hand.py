@@ -380,6 +380,16 @@ def test_what_the_shoe_calls_no_card_of_a_hand_is_kept(label: Label, face: str |
     assert (play.out, len(play.state.loose)) == (out + 1, 1)
 
 
+@pytest.mark.parametrize("label", [Label.BURN, Label.BURN_COUNT, Label.OUTSIDE])
+def test_a_burn_card_that_could_not_be_read_is_wanted_again(label: Label) -> None:
+    play = Play(house(), ANGEL_EYE).idle()
+    play.do(Kind.BURN, count="1")
+    play.scan(None, label)
+    assert not play.state.held and play.state.unread == 1
+    play.scan("4H", label)
+    assert play.state.burns_due == 0
+
+
 def test_a_burn_card_that_the_shoe_calls_p1_was_its_first_card() -> None:
     play = Play(house(dealing={"confirm": "dealer"}), ANGEL_EYE).idle()
     play.do(Kind.BURN, count="1")
