@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tablectl.config import Config
-from tablectl.delivery.http import HttpDelivery
+from tablectl.config import Config, ConfigError
+from tablectl.delivery.http import HttpDelivery, Sender
 from tablectl.delivery.outbox import Link
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
 from tablectl.service import Service
 
+if TYPE_CHECKING:
+    from tablectl.delivery.nats import NatsDelivery
+
+NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
+
 
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.http.HttpDelivery`.
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.http.Sender`.
     """
 
     def __init__(
@@ -35,14 +41,14 @@ class Delivering:
         self._on_acked = on_acked
         self._on_alarm = on_alarm
         self._log = log
-        self.sender: HttpDelivery | None = None
+        self.sender: Sender | None = None
         """None without a game server, and while the signing secret is missing."""
 
     def add_to(self, service: Service) -> None:
         """Have it run on the service loop, before that starts."""
         if self._config.server.url is None:
             return
-        if self._config.push_secrets:
+        if self._config.push_secrets or self._config.server.kind == "nats":
             self.sender = self._make(self._config.push_secrets)
             service.add(self.sender.run)
             return
@@ -54,24 +60,36 @@ class Delivering:
         self.sender = self._make(await come(lambda: self._config.credentials_now()[0], self._log))
         await self.sender.run()
 
-    def _make(self, secrets: tuple[str, ...]) -> HttpDelivery:
+    def _make(self, secrets: tuple[str, ...]) -> Sender:
         config = self._config
         assert config.server.url is not None
-        return HttpDelivery(
-            config.server.url,
-            secrets,
-            lambda: JournalReader.open(config.journal_path),
-            config.table.id,
-            self._epoch,
-            on_link=self._on_link,
-            on_acked=self._on_acked,
-            on_alarm=self._on_alarm,
-            deadline=config.server.timeout,
-            tls=config.tls,
-            warn_days=config.server.certificate_days,
-        )
+        shared: dict[str, Any] = {
+            "reader_factory": lambda: JournalReader.open(config.journal_path),
+            "table": config.table.id,
+            "epoch": self._epoch,
+            "on_link": self._on_link,
+            "on_acked": self._on_acked,
+            "on_alarm": self._on_alarm,
+            "deadline": config.server.timeout,
+            "tls": config.tls,
+            "warn_days": config.server.certificate_days,
+        }
+        if config.server.kind == "http":
+            return HttpDelivery(config.server.url, secrets, **shared)
+        return nats_sender(config.path)(config.server.url, credential=config.nats_credential, **shared)
 
     def rekey(self, secrets: tuple[str, ...]) -> None:
         """The signing secrets have changed: sign with these from the next try on. On the service loop."""
         if self.sender is not None:
             self.sender.rekey(secrets)
+
+
+def nats_sender(path: Path) -> type[NatsDelivery]:
+    """Delivery over NATS, whose library is an extra. Raises :class:`ConfigError`, naming ``path``."""
+    try:
+        from tablectl.delivery.nats import NatsDelivery
+    except ModuleNotFoundError as lacking:
+        if lacking.name not in ("nats", "nkeys"):
+            raise
+        raise ConfigError(f"{path}: server.kind: {NO_LIBRARY}") from None
+    return NatsDelivery

@@ -26,7 +26,7 @@ from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
-from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.http import Sender
 from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
@@ -309,7 +309,7 @@ class Runtime:
         self.supervision.watch()
 
     @property
-    def delivery(self) -> HttpDelivery | None:
+    def delivery(self) -> Sender | None:
         """Who sends the events to the game server, if anybody does."""
         return self._delivering.sender
 

@@ -11,8 +11,10 @@ import random
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import Any
 
 import structlog
 
@@ -23,7 +25,7 @@ from tablectl.delivery.instead import Instead, all_instead, cut
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait, message_id
 from tablectl.delivery.signing import parse_secrets
-from tablectl.delivery.tls import TlsFiles
+from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.delivery.transport import Transport
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
@@ -38,19 +40,16 @@ FRESH = 100
 log = structlog.get_logger(__name__)
 
 
-class HttpDelivery:
-    """Delivers one table's journal to ``url`` (``{table}`` is expanded).
+class Sender(ABC):
+    """Delivers one table's journal, over the way that a subclass knows.
 
     ``reader_factory`` opens this delivery's own journal reader. ``on_link(link)`` is called at
     every change, ``on_acked(sequence)`` after every answer that moved it (the caller saves it),
     ``on_alarm(code, text)`` when trouble begins. All are called in the loop and must be quick.
-    ``deadline``: seconds for one whole try. Raises :class:`ValueError` for a bad address or secret.
     """
 
     def __init__(
         self,
-        url: str,
-        secrets: Sequence[str],
         reader_factory: Callable[[], JournalReader],
         table: str,
         epoch: str,
@@ -58,16 +57,12 @@ class HttpDelivery:
         on_link: Callable[[Link], None],
         on_acked: Callable[[int], None],
         on_alarm: Callable[[str, str], None],
-        deadline: float = 5.0,
-        tls: TlsFiles = TlsFiles(),  # noqa: B008 frozen
         warn_days: int = 14,
         clock: Callable[[], Instant] = now,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._transport = Transport(url, table, deadline, tls, clock)
         self._warn_days = warn_days
         self._warned: dict[str, int] = {}
-        self._keys = parse_secrets(secrets)
         self._reader_factory = reader_factory
         self._table = table
         self._epoch = epoch
@@ -84,20 +79,49 @@ class HttpDelivery:
         self._told: Link | None = None
         self._lines = Lines()
 
+    # --- the way ------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """Where to, for people; without secrets."""
+
+    @property
+    @abstractmethod
+    def tls(self) -> Tls | None:
+        """What encrypts the connection; None before the first try, and without encryption."""
+
+    @abstractmethod
+    async def _post(self, reader: JournalReader, found: list[Outgoing]) -> Answer | Failed:
+        """One try, within its deadline. ``found`` empty: the probe."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Let go of the connection."""
+
+    def rekey(self, secrets: Sequence[str]) -> None:  # noqa: B027 not every way signs
+        """The signing secrets have changed. In the loop."""
+
+    # --- what all ways share ------------------------------------------------------------------------------
+
     @property
     def outbox(self) -> Outbox | None:
         """The state; None before :meth:`run` has read the journal."""
         return self._outbox
 
+    @property
+    def trouble(self) -> Trouble | None:
+        """What stands in the way, for people and for their orders."""
+        return None if self._outbox is None else self._outbox.trouble
+
     def status(self) -> dict[str, object]:
         """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
         box = self._outbox
-        address = str(self._transport.url.with_query(None))
         if box is None:
-            return {"url": address, "good": False, "why": "the journal is not read yet"}
-        link, trouble = box.link(self._clock().boot), box.trouble
+            return {"url": self.address, "good": False, "why": "the journal is not read yet"}
+        link, trouble = self._link(box), self.trouble
         return {
-            "url": address,
+            "url": self.address,
             "good": link.good,
             "why": link.reason,
             "newest": box.head,
@@ -143,12 +167,6 @@ class HttpDelivery:
         """Whether that event was parked."""
         return sequence in self._instead and not self._instead[sequence].skips
 
-    def rekey(self, secrets: Sequence[str]) -> None:
-        """Sign with these from the next try on, and try now. Raises :class:`ValueError`. In the loop."""
-        self._keys = parse_secrets(secrets)
-        if self._outbox is not None and self._outbox.trouble is not None and not self._outbox.trouble.halts:
-            self.retry()
-
     def _know(self, box: Outbox) -> Outbox:
         """``box`` with what can be sent although it is kept no more."""
         return replace(box, skips=frozenset(n for n, one in self._instead.items() if one.skips))
@@ -165,11 +183,16 @@ class HttpDelivery:
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._watch_link())
+                for job in self._jobs():
+                    group.create_task(job)
                 await self._deliver(reader)
         finally:
-            await self._transport.close()
+            await self._close()
             threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+
+    def _jobs(self) -> list[Coroutine[Any, Any, None]]:
+        """What goes on beside sending."""
+        return [self._watch_link()]
 
     async def _deliver(self, reader: JournalReader) -> None:
         while self._outbox is not None:
@@ -196,7 +219,7 @@ class HttpDelivery:
         try:
             found = [] if isinstance(action, Probe) else await self._bodies(reader, action)
             request: Send | Probe = action if isinstance(action, Probe) else Send(action.first, len(found))
-            answer = await self._post(found)
+            answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError) as error:
             request, answer = action, Failed(f"the journal cannot be read: {error}")
@@ -233,14 +256,14 @@ class HttpDelivery:
                 return found[:count]
         return found
 
-    async def _post(self, found: list[Outgoing]) -> Answer | Failed:
-        named = message_id(self._table, self._epoch, [one.id for one in found])
-        return await self._transport.post(self._keys, named, [one.body for one in found])
-
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
         if after.acked != before.acked:
             self._on_acked(after.acked)
+        self._report_trouble(at, before, after)
+        self._tell_link()
+
+    def _report_trouble(self, at: int, before: Outbox, after: Outbox) -> None:
         if after.trouble is not None and _kind(after.trouble) != _kind(before.trouble):
             self._alarm(after.trouble)
         if after.last_error is not None:
@@ -255,7 +278,6 @@ class HttpDelivery:
                 )
         elif before.last_error is not None and self._lines.worth(at, "again") is not None:
             log.info("delivery goes on", table=self._table, owed=after.owed)
-        self._tell_link()
 
     def _alarm(self, trouble: Trouble) -> None:
         log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
@@ -263,7 +285,7 @@ class HttpDelivery:
 
     def _warn_of_ends(self) -> None:
         """Once a day: a certificate that ends soon."""
-        tls, at = self._transport.tls, self._clock()
+        tls, at = self.tls, self._clock()
         for text in () if tls is None else tls.ending(at.wall / SECOND, self._warn_days):
             whose = text.partition(" certificate ")[0]
             if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
@@ -276,12 +298,74 @@ class HttpDelivery:
             self._tell_link()
             await asyncio.sleep(LOOK)
 
+    def _link(self, box: Outbox) -> Link:
+        return box.link(self._clock().boot)
+
     def _tell_link(self) -> None:
         if self._outbox is not None:
-            link = self._outbox.link(self._clock().boot)
+            link = self._link(self._outbox)
             if link != self._told:
                 self._told = link
                 self._on_link(link)
+
+
+class HttpDelivery(Sender):
+    """Posts to ``url`` (``{table}`` is expanded), signed with ``secrets``; the rest as of :class:`Sender`.
+
+    ``deadline``: seconds for one whole try. Raises :class:`ValueError` for a bad address or secret.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        secrets: Sequence[str],
+        reader_factory: Callable[[], JournalReader],
+        table: str,
+        epoch: str,
+        *,
+        on_link: Callable[[Link], None],
+        on_acked: Callable[[int], None],
+        on_alarm: Callable[[str, str], None],
+        deadline: float = 5.0,
+        tls: TlsFiles = TlsFiles(),  # noqa: B008 frozen
+        warn_days: int = 14,
+        clock: Callable[[], Instant] = now,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        super().__init__(
+            reader_factory,
+            table,
+            epoch,
+            on_link=on_link,
+            on_acked=on_acked,
+            on_alarm=on_alarm,
+            warn_days=warn_days,
+            clock=clock,
+            jitter=jitter,
+        )
+        self._transport = Transport(url, table, deadline, tls, clock)
+        self._keys = parse_secrets(secrets)
+
+    @property
+    def address(self) -> str:
+        return str(self._transport.url.with_query(None))
+
+    @property
+    def tls(self) -> Tls | None:
+        return self._transport.tls
+
+    async def _post(self, reader: JournalReader, found: list[Outgoing]) -> Answer | Failed:
+        named = message_id(self._table, self._epoch, [one.id for one in found])
+        return await self._transport.post(self._keys, named, [one.body for one in found])
+
+    async def _close(self) -> None:
+        await self._transport.close()
+
+    def rekey(self, secrets: Sequence[str]) -> None:
+        """Sign with these from the next try on, and try now. Raises :class:`ValueError`. In the loop."""
+        self._keys = parse_secrets(secrets)
+        if self._outbox is not None and self._outbox.trouble is not None and not self._outbox.trouble.halts:
+            self.retry()
 
 
 def _kind(trouble: Trouble | None) -> str:

@@ -66,6 +66,24 @@ class Intake:
         except _Refused as refused:
             return refused.reply
 
+    def take_message(self, table: str, body: bytes) -> Reply:
+        """Judge one message of a stream, whose server has seen to who may publish for ``table``."""
+        try:
+            messages = read(body, batch=False)
+            self._check_sender(table, messages)
+            return self._keep(table, messages, self._clock())
+        except Unreadable as unreadable:
+            return Reply(400, {"error": str(unreadable)})
+        except _Refused as refused:
+            return refused.reply
+
+    def wanted(self, table: str, epoch: str) -> Reply:
+        """What is wanted next of a table that asks with its history. Pins nothing."""
+        try:
+            return self._probed(table, f"{table}-{epoch}-probe")
+        except _Refused as refused:
+            return refused.reply
+
     def _probed(self, table: str, message_id: str) -> Reply:
         """The empty batch: what is wanted next. Pins nothing."""
         held, history = self._store.held(table), probe_history(message_id)
