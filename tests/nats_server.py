@@ -80,7 +80,9 @@ class NatsServer:
         await client.connect(self.url, allow_reconnect=False, **login)
         try:
             asked = b"" if body is None else json.dumps(body).encode()
-            answer: dict[str, Any] = json.loads((await client.request(f"$JS.API.{what}", asked, timeout=5)).data)
+            answer: dict[str, Any] = json.loads(
+                (await client.request(f"$JS.API.{what}", asked, timeout=5)).data
+            )
             return answer
         finally:
             await client.close()

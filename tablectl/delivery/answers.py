@@ -34,7 +34,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock). ``halts``: ask a person."""
+    """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock).
+
+    ``halts``: a person must act.
+    """
 
     text: str
     at_fault: bool = False

@@ -236,9 +236,9 @@ class NatsDelivery(Sender):
         """Another history is in the stream: only the game server can say that ours was accepted."""
         whose = f"history {event[0]}" if event else "nobody that can be named"
         text = (
-            f"another history: the newest message of {self._line.events} is of {whose}, this is {self._epoch}:"
-            " a second controller, a replaced PC or a restored journal. A person must accept it at the game"
-            " server first; then: tablectl delivery retry"
+            f"another history: the newest message of {self._line.events} is of {whose}, this is "
+            f"{self._epoch}: a second controller, a replaced PC or a restored journal. A person must accept it"
+            " at the game server first; then: tablectl delivery retry"
         )
         try:
             wanted, pinned = await self._game_server_wants(text)

@@ -1,8 +1,8 @@
 """One connection to NATS for one table: publish behind a fence, read where the stream stands, ask.
 
 The library's own reconnection is not used: what it buffers while a server is away goes out behind the back
-of our deadlines.  Here a connection that fails is dropped, and the next try makes a new one.  Whatever goes wrong
-is a :class:`Fault` with words for people.
+of our deadlines.  Here a connection that fails is dropped, and the next try makes a new one.  Whatever goes
+wrong is a :class:`Fault` with words for people.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,6 +94,7 @@ class Line:
         self._credential = credential
         self._client: Client | None = None
         self._lock = asyncio.Lock()
+        self._errors: deque[Exception] = deque(maxlen=1)
         self._waiting: dict[str, asyncio.Future[Fault]] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._stream: str | None = None
@@ -244,6 +246,7 @@ class Line:
             options["user_credentials"] = RawCredentials(credential)
         elif credential:
             options["token"] = credential
+        self._errors.clear()
         try:
             address = await aside(_look_up, host, server.port or PORT)
             await client.connect(
@@ -263,7 +266,7 @@ class Line:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
             if isinstance(error, Exception):
-                raise _unreachable(error, server, client.last_error) from None
+                raise _unreachable(error, server, self._errors) from None
             raise
         if tls is not None:
             tls.worked = True
@@ -279,15 +282,17 @@ class Line:
 
     async def _heard(self, error: Exception) -> None:
         """The server says that something is not permitted, naming the subject."""
+        self._errors.append(error)
         found = re.search(
             r"permissions violation for (publish|subscription) to \"([^\"]*)\"", str(error), re.I
         )
         if found is None:
             return
-        verb = "publish to" if found[1].lower() == "publish" else "listen on"
-        fault = Fault(f"the NATS server does not let this table {verb} {found[2]}", at_fault=True)
+        answers = found[1].lower() == "subscription"
         for subject, broken in self._waiting.items():
-            if not broken.done() and (verb == "listen on" or subject.lower() == found[2].lower()):
+            if not broken.done() and (answers or subject.lower() == found[2].lower()):
+                may_not = f"listen on _INBOX_{self._table}.>" if answers else f"publish to {subject}"
+                fault = Fault(f"the NATS server does not let this table {may_not}", at_fault=True)
                 broken.set_result(fault)
 
     async def _gone(self) -> None:
@@ -361,12 +366,12 @@ def _refused(error: Any) -> Exception:
     return Fault(f'the stream refuses: "{said}" ({code})')
 
 
-def _unreachable(error: Exception, server: SplitResult, last: Exception | None) -> Fault:
-    """Why there is no connection. ``last``: what the library heard last."""
+def _unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception]) -> Fault:
+    """Why there is no connection. ``heard``: what the library said of it last."""
     if isinstance(error, Fault):
         return error
-    if isinstance(error, nats.errors.NoServersError) and last is not None:
-        error = last
+    if isinstance(error, nats.errors.NoServersError) and heard:
+        error = heard[-1]
     at, text = server.netloc, str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
         words = refused_words(error, server.hostname or "", None)
