@@ -237,8 +237,8 @@ class NatsDelivery(Sender):
         whose = f"history {event[0]}" if event else "nobody that can be named"
         text = (
             f"another history: the newest message of {self._line.events} is of {whose}, this is "
-            f"{self._epoch}: a second controller, a replaced PC or a restored journal. A person must accept it"
-            " at the game server first; then: tablectl delivery retry"
+            f"{self._epoch}: a second controller, a replaced PC or a restored journal. A person must accept"
+            " it at the game server first; then: tablectl delivery retry"
         )
         try:
             wanted, pinned = await self._game_server_wants(text)
