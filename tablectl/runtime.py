@@ -165,13 +165,14 @@ class Runtime:
             self.crashed,
             self._troubles,
         )
+        self._alarm = self.supervision.alarm
         self.core.put(Started(self._clock(), __version__))  # before all else that may come
         self._delivering = Delivering(
             config,
             journal.epoch,
             on_link=self._set_link,
             on_acked=self._set_acked,
-            on_alarm=self.supervision.alarm,
+            on_alarm=self._alarm,
             log=self.log,
         )
         self._add_api(journal, past)
@@ -286,7 +287,7 @@ class Runtime:
         """The pit is told of rounds whose bets nobody has settled, at a start again."""
         if state.unsettled:
             rounds = ", ".join(f"{shoe}/{number}" for shoe, number in state.unsettled)
-            self.supervision.alarm(
+            self._alarm(
                 "round-unsettled",
                 f"The game server refused how it ended, and it was parked: round {rounds}. Its bets are "
                 "unsettled until it is voided or amended.",

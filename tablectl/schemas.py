@@ -1,6 +1,7 @@
 """The JSON Schemas of the public events, generated from the event classes: ``python -m tablectl.schemas``.
 
-One file per event type describes its ``data``, one the CloudEvents envelope around it. They ship
+One file per event type describes its ``data``, one the CloudEvents envelope around it, and
+``asyncapi.json`` all of it (:mod:`tablectl.asyncapi`). They ship
 with the package (``tablectl/schema/``), so that a game server can be written and checked against
 them. A ``v1`` type only gains optional fields: anything else needs a new version.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from tablectl.asyncapi import document
 from tablectl.events import PUBLIC_TYPES, TYPES, Event
 
 FOLDER = Path(__file__).parent / "schema"
@@ -88,8 +90,10 @@ def envelope_schema() -> dict[str, Any]:
 
 def schemas() -> dict[str, str]:
     """Every file by its name, as it is to stand in :data:`FOLDER`."""
-    made = {f"{name}.v1.json": data_schema(TYPES[name]) for name in PUBLIC_TYPES}
-    made["envelope.v1.json"] = envelope_schema()
+    data, envelope = {name: data_schema(TYPES[name]) for name in PUBLIC_TYPES}, envelope_schema()
+    made = {f"{name}.v1.json": schema for name, schema in data.items()}
+    made["envelope.v1.json"] = envelope
+    made["asyncapi.json"] = document(envelope, data)
     return {
         name: json.dumps(schema, indent=2, ensure_ascii=False).replace("``", "`") + "\n"
         for name, schema in made.items()

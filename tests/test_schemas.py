@@ -29,7 +29,10 @@ def test_the_schemas_on_disk_are_those_of_the_events() -> None:
 
 
 def test_one_schema_for_every_public_type_and_one_for_the_envelope() -> None:
-    assert set(MADE) == {f"{name}.v1.json" for name in PUBLIC_TYPES} | {"envelope.v1.json"}
+    assert set(MADE) == {f"{name}.v1.json" for name in PUBLIC_TYPES} | {
+        "envelope.v1.json",
+        "asyncapi.json",
+    }
 
 
 @pytest.mark.parametrize("name", PUBLIC_TYPES)

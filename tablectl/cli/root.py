@@ -21,6 +21,7 @@ from tablectl.cli import (
     devices,
     emulate,
     game,
+    gameserver,
     output,
     past,
     pit_boss,
@@ -53,6 +54,7 @@ def cli(context: click.Context, table: str | None, socket: str | None) -> None:
 
 for _module in (
     service,
+    gameserver,
     game,
     view,
     alerts,

@@ -1,10 +1,8 @@
-"""What is started or prepared on the machine: daemon, demo, game server, configuration check, PIN lines."""
+"""What is started or prepared on the machine: daemon, demo, configuration check, PIN lines."""
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -103,60 +101,6 @@ def demo(
         )
 
 
-@click.command("gameserver")
-@click.option("--db", default="gameserver.db", show_default=True, type=Text(255), help="Its database.")
-@click.option("--host", default="127.0.0.1", show_default=True, type=Text(255))
-@click.option("--port", default=8480, show_default=True, type=click.IntRange(0, 65535))
-@click.option(
-    "--secret-file",
-    type=Text(255),
-    help="A file with the signing secret, or two; else the credential push-hmac of systemd.",
-)
-@click.option("--accept-test", is_flag=True, help="Take events of test tables.")
-def gameserver(db: str, host: str, port: int, secret_file: str | None, accept_test: bool) -> int:
-    """Run the reference game server, until Ctrl-C or SIGTERM.
-
-    It takes events at /v1/tables/{table}/events: in a controller's configuration that is
-    [server] url = "http://127.0.0.1:8480/v1/tables/{table}/events", with {table} written like that.
-    What it holds is read at /v1/tables, /v1/tables/T07 and /v1/tables/T07/rounds.
-
-    Example:  tablectl gameserver --secret-file push-hmac --accept-test
-    """
-    secrets = _secrets(secret_file)
-    from tablectl.gameserver.server import run_gameserver
-
-    try:
-        run_gameserver(
-            Path(db),
-            secrets,
-            host,
-            port,
-            accept_test=accept_test,
-            on_ready=lambda server: output.say(server.about),
-        )
-    except OSError as fault:
-        raise Refused(f"the game server cannot run: {fault}") from None
-    return 0
-
-
-def _secrets(file: str | None) -> tuple[str, ...]:
-    from tablectl.delivery.signing import parse_secrets
-
-    folder = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(file) if file else Path(folder) / "push-hmac" if folder else None
-    if path is None:
-        raise Refused("no signing secret: name its file with --secret-file FILE")
-    try:
-        secrets = tuple(path.read_text()[:10_000].split())
-        parse_secrets(secrets)
-    except OSError as fault:
-        raise Refused(f"{path}: cannot be read: {fault.strerror}") from None
-    except ValueError as fault:
-        why = "it is not text" if isinstance(fault, UnicodeDecodeError) else fault
-        raise Refused(f"{path}: {why}") from None
-    return secrets
-
-
 @click.command("pin")
 @click.argument("name", type=NAME)
 @click.option("--pin-stdin", is_flag=True, help="Read the PIN from standard input; else it is asked for.")
@@ -183,4 +127,4 @@ def _asks() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-COMMANDS: tuple[click.Command, ...] = (run, demo, check, gameserver, pin)
+COMMANDS: tuple[click.Command, ...] = (run, demo, check, pin)

@@ -60,6 +60,10 @@ class Views:
         held = await self._held(request)
         return web.json_response(await self._in_pool(self._table, held))
 
+    async def betting(self, request: web.Request) -> web.Response:
+        """``GET /v1/tables/{table}/betting``."""
+        return web.json_response(await self._in_pool(self._intake.betting, request.match_info["table"]))
+
     async def rounds(self, request: web.Request) -> web.Response:
         """``GET /v1/tables/{table}/rounds?shoe=&after=&limit=``; ``after``: ``SHOE/ROUND``, or a round."""
         held = await self._held(request)
@@ -121,6 +125,7 @@ def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
             web.post(f"{table}/events", views.events),
             web.get("/v1/tables", views.tables),
             web.get(table, views.table),
+            web.get(f"{table}/betting", views.betting),
             web.get(f"{table}/rounds", views.rounds),
             web.get(f"{table}/rounds/{{shoe:[0-9]{{1,9}}}}/{{round:[0-9]{{1,9}}}}", views.round),
             web.get("/healthz", views.health),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
+from tablectl.gameserver.betting import SILENCE, Windows
 from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
@@ -40,15 +41,19 @@ class Intake:
         *,
         accept_test: bool = False,
         clock: Callable[[], int] = time.time_ns,
+        monotonic: Callable[[], float] = time.monotonic,
+        silence: float = SILENCE,
     ) -> None:
         self._store = store
+        self._monotonic = monotonic
+        self._windows = Windows(silence)
         self._keys = parse_secrets(secrets)
         self._accept_test = accept_test
         self._clock = clock
 
     def take(self, table: str, content_type: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Judge one request to ``table`` and keep what is good of it, on the disk before this returns."""
-        now = self._clock()
+        now, monotonic = self._clock(), self._monotonic()
         try:
             message_id = verify(self._keys, headers, body, now / 1e9)
             kind = content_type.partition(";")[0].strip().lower()
@@ -56,9 +61,11 @@ class Intake:
                 raise _Refused(415, f"send {SINGLE} or {BATCH}, not {kind!r:.60}")
             messages = read(body, batch=kind == BATCH)
             if not messages:
-                return self._probed(table, message_id)
+                reply = self._probed(table, message_id)
+                self._windows.heard(table, monotonic, now / 1e9)
+                return reply
             self._check_sender(table, messages)
-            return self._keep(table, messages, now)
+            return self._keep(table, messages, now, monotonic)
         except SignatureRefused as refused:
             return Reply(401, {"error": str(refused)})
         except Unreadable as unreadable:
@@ -71,7 +78,7 @@ class Intake:
         try:
             messages = read(body, batch=False)
             self._check_sender(table, messages)
-            return self._keep(table, messages, self._clock())
+            return self._keep(table, messages, self._clock(), self._monotonic())
         except Unreadable as unreadable:
             return Reply(400, {"error": str(unreadable)})
         except _Refused as refused:
@@ -80,9 +87,18 @@ class Intake:
     def wanted(self, table: str, epoch: str) -> Reply:
         """What is wanted next of a table that asks with its history. Pins nothing."""
         try:
-            return self._probed(table, f"{table}-{epoch}-probe")
+            reply = self._probed(table, f"{table}-{epoch}-probe")
+            self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
+            return reply
         except _Refused as refused:
             return refused.reply
+
+    def betting(self, table: str) -> dict[str, Any]:
+        """Whether wagers are taken now, and what closed the window."""
+        window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)
+        if window is None:
+            return {"open": False, "why": "no betting.opened since the start"}
+        return {"open": not window.why, "why": window.why, "shoe": window.shoe, "round": window.round}
 
     def _probed(self, table: str, message_id: str) -> Reply:
         """The empty batch: what is wanted next. Pins nothing."""
@@ -111,11 +127,13 @@ class Intake:
             epoch=pinned,
         )
 
-    def _keep(self, table: str, messages: list[Message], now: int) -> Reply:
+    def _keep(self, table: str, messages: list[Message], now: int, monotonic: float) -> Reply:
         first = messages[0]
         held = self._store.held(table)
         if held is not None and held.epoch != first.epoch:
             self._other_history(table, held.epoch, first.epoch)
+        self._windows.heard(table, monotonic, now / 1e9)
+        new = []
         with self._store.transaction():
             held = self._store.held(table)
             if held is not None and held.epoch != first.epoch:
@@ -142,7 +160,10 @@ class Intake:
                     ),
                 )
                 wanted = goes_on
+                new.append(message)
             self._store.pin(table, first.epoch, wanted)
+        for message in new:
+            self._windows.took(message, monotonic, now / 1e9)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:

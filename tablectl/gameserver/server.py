@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from tablectl.gameserver.app import make_app
+from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 
@@ -37,12 +38,14 @@ class GameServer:
         host: str = "127.0.0.1",
         port: int = 0,
         accept_test: bool = False,
+        *,
         nats: str | None = None,
         nats_credential: str = "",
+        silence: float = SILENCE,
     ) -> None:
         self.store = Store(db_path)
         try:
-            intake = Intake(self.store, secrets, accept_test=accept_test)
+            intake = Intake(self.store, secrets, accept_test=accept_test, silence=silence)
         except ValueError:
             self.store.close()
             raise
@@ -115,7 +118,9 @@ def run_gameserver(
     """Serve until SIGTERM or SIGINT. ``on_ready`` is called when it listens. Call it in the main thread."""
 
     async def serve() -> None:
-        server = GameServer(db_path, secrets, host, port, accept_test, nats, nats_credential)
+        server = GameServer(
+            db_path, secrets, host, port, accept_test, nats=nats, nats_credential=nats_credential
+        )
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ended.set)
@@ -132,7 +137,8 @@ def run_gameserver(
 def accept_epoch(db_path: Path, table: str, epoch: str) -> int:
     """A person accepts another history of a table, with the server running or not; the event wanted next.
 
-    Raises :class:`LookupError` when that history never came, :class:`FileNotFoundError` without a database.
+    Raises :class:`LookupError` when that history never came (it names those that did), and
+    :class:`FileNotFoundError` without a database.
     """
     if not db_path.exists():
         raise FileNotFoundError(f"{db_path}: no game server's database")

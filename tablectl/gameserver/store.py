@@ -127,8 +127,9 @@ class Store:
             held = self.held(table)
             if held is not None and held.epoch == epoch:
                 return held
-            if epoch not in self.refused_epochs(table):
-                raise LookupError(f"no history {epoch} of table {table} has come to this server")
+            if epoch not in (came := self.refused_epochs(table)):
+                which = f"; refused were {', '.join(came)}" if came else ""
+                raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
             ((newest,),) = self._all(
                 "SELECT max(sequence) FROM events WHERE table_id = ? AND epoch = ?", table, epoch
             )

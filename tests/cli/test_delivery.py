@@ -79,3 +79,28 @@ def test_retry_without_an_answer_is_asked_once_more_under_the_same_id(daemon: Fa
     assert lost.returncode == 3
     assert "whether 'delivery retry' was carried out is not known" in lost.stderr
     assert len({sent["id"] for sent in daemon.commands}) == 1 and len(daemon.commands) == 2
+
+
+@pytest.mark.parametrize("what", ["park", "start-at"])
+def test_park_and_start_at_name_an_event(daemon: FakeDaemon, run: Path, what: str) -> None:
+    done = tablectl("delivery", what, "4711", *WHO, run=run, stdin="482913\n")
+    assert (done.returncode, done.stdout) == (0, "did it\n")
+    assert daemon.posted_to == [f"/v1/delivery/{what}"]
+    (sent,) = daemon.commands
+    assert sent.pop("id")
+    assert sent == {"person": "bo", "pin": "482913", "reason": "system: the server was mended", "event": 4711}
+    for wrong in ("0", "x", "-1", str(10**12)):
+        assert tablectl("delivery", what, wrong, *WHO, run=run, stdin="482913\n").returncode == 2
+    assert len(daemon.commands) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ({"refused": 12}, "or, if it cannot be mended: tablectl delivery park 12 --as NAME --reason system"),
+        ({"wanted": 1, "kept_from": 90}, "tablectl delivery start-at 90 --as NAME --reason system"),
+    ],
+)
+def test_status_names_the_way_on(daemon: FakeDaemon, run: Path, more: dict[str, object], line: str) -> None:
+    daemon.delivery = (200, DELIVERY | more)
+    assert line in tablectl("delivery", "status", run=run).stdout

@@ -20,6 +20,7 @@ import pytest
 from tablectl.cli import game
 from tablectl.cli.output import escape
 from tablectl.cli.root import cli
+from tablectl.gameserver.store import Held, Store
 from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
 
@@ -47,9 +48,15 @@ def test_every_command_has_a_help_with_an_example(
     assert f"tablectl {' '.join(words)}" in example
 
 
+def _does(command: click.Command) -> bool:
+    """Whether it does something by itself, and does not only hold other commands."""
+    return not isinstance(command, click.Group) or command.invoke_without_command
+
+
 def test_there_are_the_commands_of_the_contract() -> None:
-    there = {" ".join(path) for path, command in commands(cli) if not isinstance(command, click.Group)}
+    there = {" ".join(path) for path, command in commands(cli) if _does(command)}
     wanted = """run, demo, simulate, rules, check, status, watch, recall, emulate, gameserver, pin, open,
+        delivery status, delivery retry, delivery park, delivery start-at, conformance,
         close, sign-in, sign-out, bets open, bets close, cut-card, shoe new, shoe inspect, burn done, turn,
         confirm, rescan, hold, ack, release, correct, insert, move, enter, void, amend, burn-error,
         hand free, shoe end, shoe adopt, device swap"""
@@ -184,6 +191,22 @@ def test_gameserver_wants_a_secret_that_is_one(tmp_path: Path) -> None:
     done = tablectl("gameserver", "--secret-file", str(bad))
     assert done.returncode == 1 and "short" not in done.stderr.replace(str(bad), "")
     assert "cannot be read" in tablectl("gameserver", "--secret-file", str(tmp_path / "no")).stderr
+
+
+def test_gameserver_accept_is_for_histories_that_came(tmp_path: Path) -> None:
+    db = tmp_path / "g.db"
+    none = tablectl("gameserver", "accept", "T07", "bbbbbb", "--db", str(db))
+    assert none.returncode == 1 and "no game server's database" in none.stderr
+    store = Store(db)
+    store.pin("T07", "aaaaaa", 12)
+    store.refuse_epoch("T07", "bbbbbb")
+    never = tablectl("gameserver", "accept", "T07", "cccccc", "--db", str(db))
+    assert (never.returncode, "refused were bbbbbb" in never.stderr) == (1, True)
+    assert tablectl("gameserver", "accept", "T07", "x", "--db", str(db)).returncode == 2
+    done = tablectl("gameserver", "accept", "T07", "bbbbbb", "--db", str(db))
+    assert done.stdout == "table T07 is at history bbbbbb from now on; event 1 comes next\n"
+    assert store.held("T07") == Held("T07", "bbbbbb", 1)
+    store.close()
 
 
 @pytest.fixture

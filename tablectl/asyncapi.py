@@ -1,0 +1,140 @@
+"""The contract with a game server as an AsyncAPI 3 document, made from the event classes.
+
+Written beside the JSON Schemas by ``python -m tablectl.schemas``. It describes the controller: what it sends,
+how, and what it wants for an answer. The words behind it are in docs/integration.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+VERSION = "1.0.0"
+"""Of the contract, not of the program."""
+
+_NEXT = {
+    "type": "object",
+    "description": "The sequence that is wanted next, once everything before it is stored for good.",
+    "properties": {"next": {"type": "integer", "minimum": 1}},
+    "required": ["next"],
+}
+_HEADERS = {
+    "type": "object",
+    "description": "Standard Webhooks; made anew at every try.",
+    "properties": {
+        "webhook-id": {"type": "string", "description": "The event's id; of a batch FIRST_LAST."},
+        "webhook-timestamp": {"type": "string", "description": "Unix seconds of this try."},
+        "webhook-signature": {
+            "type": "string",
+            "description": "One or more, a blank between: v1, + base64 of HMAC-SHA-256 of ID.TIMESTAMP.BODY",
+        },
+    },
+    "required": ["webhook-id", "webhook-timestamp", "webhook-signature"],
+}
+_REFUSALS = (
+    "Any other answer: 408, 425, 429, 5xx and none in time are tried again; 401, 403, 404, 405, 410, 413 and "
+    "415 put the link at fault; 400 and 422 refuse the event and halt the sequence."
+)
+
+
+def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The document. ``data``: the schema of each event's data by its name, ``round.resulted``."""
+    schemas: dict[str, Any] = {"envelope": _plain(envelope), "next": _NEXT, "signed": _HEADERS}
+    messages: dict[str, Any] = {}
+    for name, schema in data.items():
+        schemas |= {part: _plain(definition) for part, definition in schema.get("$defs", {}).items()}
+        schemas[name] = _plain(schema)
+        messages[name] = _message(name, schema)
+    schemas["event"] = {"anyOf": [_ref(f"components/messages/{name}/payload") for name in messages]}
+    messages["batch"] = {
+        "name": "batch",
+        "title": "Up to 100 events in sequence, when the table catches up; [] is the probe",
+        "contentType": "application/cloudevents-batch+json",
+        "headers": _ref("components/schemas/signed"),
+        "payload": {"type": "array", "maxItems": 100, "items": _ref("components/schemas/event")},
+    }
+    answers = {
+        "next": {
+            "name": "next",
+            "title": "200, or 409 to go back",
+            "contentType": "application/json",
+            "payload": _ref("components/schemas/next"),
+        }
+    }
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "tablectl: events of a baccarat table",
+            "version": VERSION,
+            "description": "One gap-free sequence per table, at least once, in order. " + _REFUSALS,
+        },
+        "defaultContentType": "application/cloudevents+json",
+        "servers": {
+            "gameServer": {
+                "host": "games.example",
+                "protocol": "https",
+                "description": "Yours. Any address; {table} in it is expanded.",
+            }
+        },
+        "channels": {
+            "events": {
+                "address": "/v1/tables/{table}/events",
+                "title": "Events of one table",
+                "parameters": {"table": {"description": "The table's id, 1 to 16 of A-Z a-z 0-9 _ -"}},
+                "messages": {name: _ref(f"components/messages/{name}") for name in messages},
+            },
+            "answers": {
+                "address": None,
+                "title": "The answer to each request",
+                "messages": {name: _ref(f"components/messages/answer.{name}") for name in answers},
+            },
+        },
+        "operations": {
+            "deliver": {
+                "action": "send",
+                "title": "Deliver events, one request at a time",
+                "channel": _ref("channels/events"),
+                "messages": [_ref(f"channels/events/messages/{name}") for name in messages],
+                "bindings": {"http": {"method": "POST", "bindingVersion": "0.3.0"}},
+                "reply": {
+                    "channel": _ref("channels/answers"),
+                    "messages": [_ref(f"channels/answers/messages/{name}") for name in answers],
+                },
+            }
+        },
+        "components": {
+            "messages": messages | {f"answer.{name}": answer for name, answer in answers.items()},
+            "schemas": schemas,
+        },
+    }
+
+
+def _message(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    full = f"tablectl.{name}.v1"
+    made = {
+        "name": full,
+        "title": full,
+        "headers": _ref("components/schemas/signed"),
+        "payload": {
+            "allOf": [
+                _ref("components/schemas/envelope"),
+                {
+                    "type": "object",
+                    "properties": {"type": {"const": full}, "data": _ref(f"components/schemas/{name}")},
+                },
+            ]
+        },
+    }
+    return made | ({"summary": schema["description"]} if "description" in schema else {})
+
+
+def _ref(path: str) -> dict[str, str]:
+    return {"$ref": f"#/{path}"}
+
+
+def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema as a part of the document: its definitions stand beside it."""
+    bare = {key: value for key, value in schema.items() if key not in ("$schema", "$id", "$defs")}
+    made: dict[str, Any] = json.loads(json.dumps(bare).replace("#/$defs/", "#/components/schemas/"))
+    return made

@@ -1,0 +1,189 @@
+"""For a game server's developers: the reference game server, and the conformance kit."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import click
+
+from tablectl.cli import output
+from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
+from tablectl.cli.output import Refused
+
+EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
+
+_db = click.option("--db", default="gameserver.db", show_default=True, type=Text(255), help="Its database.")
+
+
+@click.group("gameserver", invoke_without_command=True)
+@_db
+@click.option("--host", default="127.0.0.1", show_default=True, type=Text(255))
+@click.option("--port", default=8480, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--secret-file",
+    type=Text(255),
+    help="A file with the signing secret, or two; else the credential push-hmac of systemd.",
+)
+@click.option("--accept-test", is_flag=True, help="Take events of test tables.")
+@click.option("--nats", type=Text(500), help="Take events from JetStream too: nats://HOST:4222.")
+@click.option("--nats-auth-file", type=Text(255), help="A file with the .creds text or the token for it.")
+@click.pass_context
+def gameserver(
+    context: click.Context,
+    db: str,
+    host: str,
+    port: int,
+    secret_file: str | None,
+    accept_test: bool,
+    nats: str | None,
+    nats_auth_file: str | None,
+) -> int:
+    """Run the reference game server, until Ctrl-C or SIGTERM.
+
+    It takes events at /v1/tables/{table}/events: in a controller's configuration that is
+    [server] url = "http://127.0.0.1:8480/v1/tables/{table}/events", with {table} written like that.
+    What it holds is read at /v1/tables, /v1/tables/T07 and /v1/tables/T07/rounds. With --nats it also
+    consumes the JetStream stream of tables.*.events, which it makes where there is none.
+
+    Example:  tablectl gameserver --secret-file push-hmac --accept-test
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    secrets = _secrets(secret_file)
+    from tablectl.gameserver.server import run_gameserver
+
+    try:
+        credential = Path(nats_auth_file).read_text()[:100_000].strip() if nats_auth_file else ""
+        run_gameserver(
+            Path(db),
+            secrets,
+            host,
+            port,
+            accept_test=accept_test,
+            nats=nats,
+            nats_credential=credential,
+            on_ready=lambda server: output.say(server.about),
+        )
+    except OSError as fault:
+        raise Refused(f"the game server cannot run: {fault}") from None
+    except ModuleNotFoundError as lacking:
+        from tablectl.delivering import NO_LIBRARY
+
+        raise Refused(NO_LIBRARY if lacking.name in ("nats", "nkeys") else str(lacking)) from None
+    return 0
+
+
+@gameserver.command("accept")
+@click.argument("table", type=TABLE)
+@click.argument("epoch", type=EPOCH)
+@_db
+def accept(table: str, epoch: str, db: str) -> int:
+    """Accept another history of a table: its PC was replaced, or its journal begun anew.
+
+    First make sure that the old controller is off: of two that deal one table, one is a fraud or a
+    mistake. What came of the old history stays. The server may run meanwhile.
+
+    Example:  tablectl gameserver accept T07 4f2a91
+    """
+    import sqlite3
+
+    from tablectl.gameserver.server import accept_epoch
+
+    try:
+        wanted = accept_epoch(Path(db), table, epoch)
+    except (LookupError, FileNotFoundError) as fault:
+        raise Refused(str(fault.args[0])) from None
+    except sqlite3.Error as fault:
+        raise Refused(f"{db}: {fault}") from None
+    output.say(f"table {table} is at history {epoch} from now on; event {wanted} comes next")
+    return 0
+
+
+@click.command("conformance")
+@click.argument("url", type=Text(500))
+@click.option("--secret-file", type=Text(255), help="A file with the signing secret that the server knows.")
+@click.option("--table", type=TABLE, help="The test table; else a new one, CONF and random digits.")
+@click.option(
+    "--betting-url",
+    type=Text(500),
+    help='Where it tells its window: GET answers {"open": true} or false. Else those checks are left out.',
+)
+@click.option("--ca", type=Text(255), help="The private authority of the server's certificate, a PEM file.")
+@click.option("--only", "only", multiple=True, type=Text(40), help="Only this check; may be repeated.")
+@click.option("--real", is_flag=True, help="Do not mark the events as a test. Never where money is settled.")
+@json_option
+def conformance(
+    url: str,
+    secret_file: str | None,
+    table: str | None,
+    betting_url: str | None,
+    ca: str | None,
+    only: tuple[str, ...],
+    real: bool,
+    as_json: bool,
+) -> int:
+    """Try a game server: what it must answer to a controller, and to what is none. Exit code 1: it does not.
+
+    URL is the address of the configuration, with {table}. The server must take test tables; what it then
+    holds of the test table is the kit's.
+
+    Example:  tablectl conformance --secret-file push-hmac 'http://127.0.0.1:8480/v1/tables/{table}/events'
+    """
+    import secrets
+    import ssl
+    from urllib.parse import urlsplit
+
+    from tablectl.conformance import EVERY_CHECK, Kit, run
+
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise click.UsageError("URL is an address that begins with http:// or https://")
+    if unknown := set(only) - {check.name for check in EVERY_CHECK}:
+        raise click.UsageError(f"--only: there is no check {min(unknown)}")
+    try:
+        context = None if ca is None else ssl.create_default_context(cafile=ca)
+    except (OSError, ValueError):
+        raise Refused(f"{ca}: no PEM file with certificates") from None
+    named = table or f"CONF-{secrets.token_hex(3)}"
+    kit = Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
+    findings = []
+    for found in run(kit, lambda name: not only or name in only):
+        findings.append(found)
+        if not as_json:
+            output.say(output.escape(f"{found.grade:<5} {found.name}: {found.says}"))
+            if found.grade == "skip":
+                output.say(output.escape(f"      {found.got}"))
+            if found.grade == "FAIL":
+                for what in ("sent", "expected", "got"):
+                    output.say(output.escape(f"      {what}: {getattr(found, what)}"))
+    kit.hang_up()
+    good = all(found.grade != "FAIL" for found in findings)
+    if as_json:
+        checks = [dataclasses.asdict(found) | {"grade": found.grade.lower()} for found in findings]
+        output.say_json({"ok": good, "url": url, "table": named, "checks": checks})
+    if not good:
+        failed = sum(found.grade == "FAIL" for found in findings)
+        output.complain(f"{failed} of {len(findings)} checks failed")
+    return 0 if good else output.REFUSED
+
+
+def _secrets(file: str | None) -> tuple[str, ...]:
+    from tablectl.delivery.signing import parse_secrets
+
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    path = Path(file) if file else Path(folder) / "push-hmac" if folder else None
+    if path is None:
+        raise Refused("no signing secret: name its file with --secret-file FILE")
+    try:
+        secrets = tuple(path.read_text()[:10_000].split())
+        parse_secrets(secrets)
+    except OSError as fault:
+        raise Refused(f"{path}: cannot be read: {fault.strerror}") from None
+    except ValueError as fault:
+        why = "it is not text" if isinstance(fault, UnicodeDecodeError) else fault
+        raise Refused(f"{path}: {why}") from None
+    return secrets
+
+
+COMMANDS: tuple[click.Command, ...] = (gameserver, conformance)

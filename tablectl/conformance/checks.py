@@ -1,0 +1,309 @@
+"""Delivery: order, duplicates, signatures, histories, forms, and the events that take another's place."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+
+from tablectl.cards import Card, Outcome
+from tablectl.conformance.kit import BATCH, Check, Failed, Got, Kit, minutes
+from tablectl.events import (
+    BetResult,
+    EventParked,
+    HistorySkipped,
+    RoundAmended,
+    RoundResulted,
+    RoundVoided,
+    public_data,
+)
+from tablectl.odds import hand_result
+
+CHECKS: list[Check] = []
+
+
+def check(name: str, says: str) -> Callable[[Callable[[Kit], None]], Callable[[Kit], None]]:
+    """Adds a function to the checks."""
+
+    def add(run: Callable[[Kit], None]) -> Callable[[Kit], None]:
+        CHECKS.append(Check(name, says, run))
+        return run
+
+    return add
+
+
+# --- order and duplicates ---------------------------------------------------------------------------------
+
+
+@check("probe", "a signed empty batch is answered with the sequence wanted")
+def _probe(kit: Kit) -> None:
+    got = kit.probe()
+    if got.status != 200 or type(got.next) is not int or got.next < 1:
+        raise Failed("an empty batch []", '200 {"next": N}, N from 1', str(got))
+
+
+@check("single", "one event is taken")
+def _single(kit: Kit) -> None:
+    kit.takes(kit.events(1), "one event")
+
+
+@check("batch", "a batch is taken")
+def _batch(kit: Kit) -> None:
+    kit.takes(kit.events(1), "one event, as a batch", single=False)
+    kit.takes(kit.events(3), "a batch of three")
+
+
+@check("full-batch", "a batch of 100 is taken")
+def _full(kit: Kit) -> None:
+    kit.takes(kit.events(100), "a batch of 100")
+
+
+@check("replay", "what was taken before is acknowledged again, and has no effect again")
+def _replay(kit: Kit) -> None:
+    first = kit.events(2)
+    kit.takes(first, "two events")
+    kit.takes(first[1:], "the last event again, signed anew", wanted=kit.next)
+    kit.takes(first, "both again, in one batch", wanted=kit.next)
+    kit.takes(first[:1], "the first one alone again", wanted=kit.next)
+
+
+@check("overlap", "of a batch that begins with known events the new ones are taken")
+def _overlap(kit: Kit) -> None:
+    known = kit.events(2)
+    kit.takes(known, "two events")
+    kit.takes([*known, *kit.events(2)], "the same two and two new ones", wanted=kit.next + 2)
+
+
+@check("at-once", "the same batch twice at the same time is taken once")
+def _at_once(kit: Kit) -> None:
+    bodies, got = kit.events(20), list[Got]()
+    hands = [kit.another() for _ in range(4)]
+    threads = [threading.Thread(target=lambda k=k: got.append(k.post(bodies))) for k in hands]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in hands:
+        one.hang_up()
+    # One that is told to come again later is not wrong; one must have been taken.
+    good = [one for one in got if one.status == 200 and one.next == kit.next + 20]
+    odd = [one for one in got if one not in good and not (one.status == 429 or one.status >= 500)]
+    if odd or not good:
+        expected = f'200 {{"next": {kit.next + 20}}}, or 429 or 503'
+        raise Failed("a batch of 20, four times at once", expected, "; ".join(map(str, odd or got)))
+    kit.must(kit.probe(), "a batch of 20, four times at once, then a probe", {200}, kit.next + 20)
+
+
+@check("other-bytes", "a known sequence with other bytes is refused with 422")
+def _other_bytes(kit: Kit) -> None:
+    kit.takes(kit.events(1), "one event")
+    other = kit.event(kit.next - 1, RoundVoided(shoe=1, round=1, reason="x", cards={}, approved_by="x"))
+    kit.refuses(kit.post([other]), "the same sequence with other content", {422})
+
+
+@check("gap", "behind a gap nothing is taken, and the sequence wanted is named")
+def _gap(kit: Kit) -> None:
+    for bodies, sent in (
+        ([kit.event(kit.next + 1)], "an event that comes one too early"),
+        ([kit.event(kit.next + 5 + i) for i in range(3)], "a batch that comes five too early"),
+    ):
+        kit.must(kit.post(bodies), sent, {200, 409}, kit.next)
+        kit.must(kit.probe(), f"{sent}, then a probe", {200}, kit.next)
+
+
+@check("order", "a batch out of order or with a gap in it is not taken beyond the gap")
+def _order(kit: Kit) -> None:
+    for offsets, sent in (((1, 0), "a batch in reverse order"), ((0, 2), "a batch with a gap in it")):
+        got = kit.post([kit.event(kit.next + offset) for offset in offsets])
+        if got.status in (200, 409) and type(got.next) is not int:
+            raise Failed(sent, 'a refusal, or {"next": N} of what was taken before it', str(got))
+        after = kit.probe()
+        if after.status != 200 or after.next not in (kit.next, kit.next + 1):
+            expected = f'200 {{"next": {kit.next}}} or {kit.next + 1}'
+            raise Failed(f"{sent}, then a probe", expected, str(after))
+        kit.sync()
+
+
+# --- who sends ------------------------------------------------------------------------------------------
+
+
+Spoil = Callable[[dict[str, str]], dict[str, str]]
+
+
+def _without(name: str) -> Spoil:
+    return lambda headers: {other: value for other, value in headers.items() if other != name}
+
+
+def _with_more(name: str) -> Spoil:
+    """The last digit is another one."""
+    return lambda headers: headers | {name: headers[name][:-1] + str((int(headers[name][-1]) + 1) % 10)}
+
+
+@check("bad-signature", "another secret is refused with 401")
+def _bad_signature(kit: Kit) -> None:
+    wrong = [hashlib.sha256(key).digest() for key in kit.keys]
+    kit.refuses(kit.post(kit.events(1), keys=wrong), "an event signed with another secret", {401})
+    kit.must(kit.post([], single=False, keys=wrong), "a probe signed with another secret", {401}, None)
+
+
+@check("no-signature", "without one of the three headers it is refused with 401")
+def _no_signature(kit: Kit) -> None:
+    for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+        got = kit.post(kit.events(1), spoil=_without(name))
+        kit.refuses(got, f"an event without the header {name}", {400, 401})
+
+
+@check("changed", "what was changed on its way is refused with 401")
+def _changed(kit: Kit) -> None:
+    (body,) = kit.events(1)
+    kit.refuses(kit.post([body], content=body + b" "), "an event with a blank behind its signed bytes", {401})
+    for name in ("webhook-id", "webhook-timestamp"):
+        got = kit.post([body], spoil=_with_more(name))
+        kit.refuses(got, f"an event whose {name} was changed", {400, 401})
+
+
+@check("clock", "a timestamp more than five minutes away is refused with 401, a nearer one is not")
+def _clock(kit: Kit) -> None:
+    for later, what in ((minutes(-10), "ten minutes old"), (minutes(10), "ten minutes ahead")):
+        kit.refuses(kit.post(kit.events(1), later=later), f"an event signed {what}", {401})
+    for later, what in ((minutes(-4), "four minutes old"), (minutes(4), "four minutes ahead")):
+        kit.takes(kit.events(1), f"an event signed {what}", later=later)
+
+
+@check("rotation", "of several signatures one that fits is enough")
+def _rotation(kit: Kit) -> None:
+    other = hashlib.sha256(b"another").digest()
+    kit.takes(kit.events(1), "an event with two signatures, the second one right", keys=(other, *kit.keys))
+    kit.takes(kit.events(1), "an event with two signatures, the first one right", keys=(*kit.keys, other))
+    junk = "v9,AAAA v1a," + base64.b64encode(other).decode()
+    kit.takes(
+        kit.events(1),
+        "an event with signatures of unknown versions before the right one",
+        spoil=lambda h: h | {"webhook-signature": f"{junk} {h['webhook-signature']}"},
+    )
+
+
+@check("other-epoch", "another history of the table is refused with 403 until a person accepts it")
+def _other_epoch(kit: Kit) -> None:
+    kit.takes(kit.events(1), "one event")
+    other = f"{int(kit.epoch, 16) ^ 0x5A5A5A:06x}"
+    for sequence, sent in ((1, "the first event"), (kit.next, "the event wanted next")):
+        got = kit.post([kit.event(sequence, epoch=other)], epoch=other)
+        kit.refuses(got, f"{sent} of another epoch", {403})
+    both = [kit.event(kit.next), kit.event(kit.next + 1, epoch=other)]
+    kit.post(both)
+    after = kit.probe()
+    if after.status != 200 or after.next not in (kit.next, kit.next + 1):
+        expected = f'200 {{"next": {kit.next}}} or {kit.next + 1}'
+        raise Failed("a batch with two epochs in it, then a probe", expected, str(after))
+
+
+@check("other-table", "an event of another table is not taken at this table's address")
+def _other_table(kit: Kit) -> None:
+    got = kit.post([kit.event(kit.next, table="OTHER")])
+    kit.refuses(got, "an event of the table OTHER", {400, 403, 404, 422})
+
+
+# --- what is sent ------------------------------------------------------------------------------------------
+
+
+@check("unknown", "unknown types and fields are taken and ignored")
+def _unknown(kit: Kit) -> None:
+    (body,) = kit.events(1)
+    event = json.loads(body)
+    event["type"] = "tablectl.dealer.sneezed.v1"
+    kit.takes([json.dumps(event).encode()], "an event of an unknown type")
+    event = json.loads(kit.event(kit.next))
+    event["mood"] = event["data"]["mood"] = "good"
+    kit.takes([json.dumps(event).encode()], "an event with unknown fields, also in its data")
+
+
+@check("bad-form", "what is no event is refused, and not with an answer that asks to try again")
+def _bad_form(kit: Kit) -> None:
+    for content, sent in ((b"", "nothing"), (b"{", "broken JSON"), (b"{}", "an object that is no event")):
+        got = kit.post([content], single=True)
+        kit.refuses(got, f"{sent}, signed", {400, 422})
+
+
+@check("content-type", "an unknown content type is refused with 415")
+def _content_type(kit: Kit) -> None:
+    got = kit.post(kit.events(1), spoil=lambda h: h | {"Content-Type": "text/plain"})
+    kit.refuses(got, "an event as text/plain", {400, 415})
+
+
+@check("oversized", "a request of 16 MiB does no harm")
+def _oversized(kit: Kit) -> None:
+    sent = "16 MiB of blanks"
+    got = kit.exchange("POST", kit.url, b" " * (16 << 20), {"Content-Type": BATCH})
+    if got.status not in (0, 400, 401, 413) or got.text.startswith("no answer within"):
+        raise Failed(sent, "413, or the connection closed", str(got))
+    kit.hang_up()
+    kit.must(kit.probe(), f"{sent}, then a probe", {200}, kit.next)
+
+
+# --- settling ---------------------------------------------------------------------------------------------
+
+
+def _resulted(kit: Kit, *, revision: int = 1, banker: str = "5S") -> RoundResulted:
+    player, bank = (hand_result([Card.parse(c) for c in cards]) for cards in (("AS", "2H"), ("4S", banker)))
+    return RoundResulted(
+        shoe=1,
+        round=kit.round,
+        outcome=Outcome.BANKER,
+        player=player,
+        banker=bank,
+        bets={
+            "player": BetResult(result="lose"),
+            "banker": BetResult(result="win", odds="0.95"),
+            "tie": BetResult(result="lose"),
+        },
+        revision=revision,
+    )
+
+
+@check("results", "a result, its amendment and its void are taken")
+def _results(kit: Kit) -> None:
+    kit.round += 1
+    first, second = _resulted(kit), _resulted(kit, revision=2, banker="4H")
+    amended = RoundAmended(
+        shoe=1,
+        round=kit.round,
+        before=public_data(first),
+        after=public_data(second),
+        reason="misread",
+        approved_by="the kit",
+        revision=2,
+    )
+    voided = RoundVoided(shoe=1, round=kit.round, reason="x", cards={"P1": "AS"}, approved_by="the kit")
+    for event, sent in ((first, "a result"), (amended, "its amendment"), (voided, "its void")):
+        body = kit.event(kit.next, event)
+        kit.takes([body], sent)
+        kit.takes([body], f"{sent}, again", wanted=kit.next)
+
+
+@check("parked", "event.parked is taken under the sequence of the event it stands for")
+def _parked(kit: Kit) -> None:
+    kit.round += 1
+    parked = EventParked(
+        shoe=1,
+        round=kit.round,
+        parked_type="tablectl.round.resulted.v1",
+        reason="x",
+        approved_by="the kit",
+    )
+    body = kit.event(kit.next, parked, suffix="-p")
+    kit.takes([body], "event.parked (id with -p)")
+    kit.takes([body], "event.parked again", wanted=kit.next)
+    voided = RoundVoided(shoe=1, round=kit.round, reason="x", cards={}, approved_by="the kit")
+    kit.takes([kit.event(kit.next, voided)], "the void of the round whose result was parked")
+
+
+@check("skipped", "behind history.skipped the event after its last one is wanted")
+def _skipped(kit: Kit) -> None:
+    first = kit.next
+    body = kit.event(first, HistorySkipped(from_=first, to=first + 9), suffix="-s")
+    kit.takes([body], f"history.skipped from {first} to {first + 9}", wanted=first + 10)
+    kit.takes([body], "history.skipped again", wanted=first + 10)
+    kit.takes(kit.events(1), "the event behind it")

@@ -1,0 +1,91 @@
+"""When a table's betting window is closed: the server's own word, for a table may fall silent at any moment.
+
+A window ends at the first of: ``betting.closed``, this server's monotonic clock reaching ``seconds`` after
+the opening came, the wall time ``closes_at``, 15 s without a word from the table (contract, section 2).
+Windows live in memory: after a start of the server all are closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from tablectl.gameserver.messages import Message
+
+SILENCE = 15.0
+"""Seconds without a word from the table; a probe is a word."""
+
+OPENED, CLOSED = "tablectl.betting.opened.v1", "tablectl.betting.closed.v1"
+_ENDS = frozenset({CLOSED, *(f"tablectl.round.{how}.v1" for how in ("resulted", "voided"))})
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window. ``until``: monotonic s; ``closes_at``: Unix s; ``why``: what closed it, "" while open."""
+
+    shoe: object
+    round: object
+    until: float
+    closes_at: float
+    heard: float
+    why: str = ""
+
+    def at(self, monotonic: float, wall: float, silence: float) -> Window:
+        """As it is at that moment; what is closed stays closed."""
+        if self.why:
+            return self
+        for reached, why in (
+            (monotonic >= self.until, "seconds"),
+            (wall >= self.closes_at, "closes_at"),
+            (monotonic - self.heard >= silence, "silence"),
+        ):
+            if reached:
+                return replace(self, why=why)
+        return self
+
+
+class Windows:
+    """The newest window of each table. Not safe from several threads at once."""
+
+    def __init__(self, silence: float = SILENCE) -> None:
+        self._silence = silence
+        self._of: dict[str, Window] = {}
+
+    def heard(self, table: str, monotonic: float, wall: float) -> None:
+        """A request of that table came, whose signature was right."""
+        window = self.of(table, monotonic, wall)
+        if window is not None:
+            self._of[table] = replace(window, heard=monotonic)
+
+    def took(self, message: Message, monotonic: float, wall: float) -> None:
+        """That event was taken, and not before."""
+        table, data = message.table, message.data
+        if message.type == OPENED:
+            self._of[table] = _opened(data, monotonic).at(monotonic, wall, self._silence)
+            return
+        window = self._of.get(table)
+        if window is None or window.why or message.type not in _ENDS:
+            return
+        if (window.shoe, window.round) == (data.get("shoe"), data.get("round")):
+            why = message.type.removeprefix("tablectl.").removesuffix(".v1")
+            self._of[table] = replace(window, why=why)
+
+    def of(self, table: str, monotonic: float, wall: float) -> Window | None:
+        """The newest window of a table; None: there was none since the start."""
+        window = self._of.get(table)
+        if window is None:
+            return None
+        self._of[table] = window = window.at(monotonic, wall, self._silence)
+        return window
+
+
+def _opened(data: dict[str, Any], monotonic: float) -> Window:
+    """What cannot be read opens nothing."""
+    seconds, text = data.get("seconds"), data.get("closes_at")
+    try:
+        length = float(seconds) if not isinstance(seconds, bool | str) and seconds is not None else 0.0
+        closes_at = datetime.fromisoformat(str(text)).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        length = closes_at = 0.0
+    return Window(data.get("shoe"), data.get("round"), monotonic + length, closes_at, monotonic)

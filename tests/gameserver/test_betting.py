@@ -1,0 +1,156 @@
+"""The server's own end of betting: the first of four, whatever order things come in, and it stays ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablectl.clock import iso
+from tablectl.events import BettingClosed, BettingOpened, Event, RoundVoided
+from tablectl.gameserver.intake import Intake
+from tablectl.gameserver.store import Store
+from tests.gameserver.posting import EPOCH, NOW, SECRET, Request, body
+
+
+class Table:
+    """An intake with both its clocks in the test's hand (s since the start)."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.monotonic = self.wall = 0.0
+        self.sequence = 0
+        self.intake = Intake(
+            Store(Path(path)),
+            [SECRET],
+            clock=lambda: int((NOW + self.wall) * 1e9),
+            monotonic=lambda: 5_000 + self.monotonic,
+        )
+
+    def tell(self, *events: Event, **options: Any) -> int:
+        first = self.sequence + 1
+        bodies = [body(first + i, event) for i, event in enumerate(events)]
+        request = Request(bodies, at=int(NOW + self.wall), **options)
+        reply = self.intake.take("T07", request.headers["Content-Type"], request.headers, request.content)
+        if reply.status == 200:
+            self.sequence += len(events)
+        return reply.status
+
+    def passes(self, seconds: float, *, wall: float | None = None) -> None:
+        self.monotonic += seconds
+        self.wall += seconds if wall is None else wall
+
+    @property
+    def why(self) -> str:
+        """What closed the window; "" while it is open."""
+        found = self.intake.betting("T07")
+        assert found["open"] == (not found["why"])
+        return str(found["why"])
+
+    def opened(self, seconds: float = 10, closes_in: float = 10, round: int = 7) -> BettingOpened:
+        at = int((NOW + self.wall + closes_in) * 1e9)
+        return BettingOpened(shoe=1, round=round, seconds=seconds, closes_at=iso(at))
+
+
+CLOSED = BettingClosed(shoe=1, round=7, reason="timer", closed_at=iso(NOW * 10**9))
+VOID = RoundVoided(shoe=1, round=7, reason="x", cards={}, approved_by="Ann")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return Table(tmp_path / "s.db")
+
+
+def test_the_tables_word_closes_it(table: Table) -> None:
+    assert table.why == "no betting.opened since the start"
+    table.tell(table.opened())
+    assert table.why == ""
+    table.tell(BettingClosed(shoe=1, round=6, reason="timer", closed_at=iso(NOW * 10**9)))
+    assert table.why == "", "of another round"
+    table.tell(CLOSED)
+    assert table.why == "betting.closed"
+
+
+def test_a_void_closes_it_too(table: Table) -> None:
+    table.tell(table.opened())
+    table.tell(VOID)
+    assert table.why == "round.voided"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "closes_in", "wall", "why"),
+    [(10, 30, None, "seconds"), (30, 10, None, "closes_at"), (10, 10, -3600.0, "seconds")],
+)
+def test_time_closes_it(table: Table, seconds: float, closes_in: float, wall: float | None, why: str) -> None:
+    table.tell(table.opened(seconds, closes_in))
+    table.passes(9.9, wall=wall)
+    assert table.why == ""
+    table.passes(0.2)
+    assert table.why == why
+    table.passes(-0.0, wall=-3600)
+    assert table.why == why, "a clock that is set back opens nothing again"
+
+
+def test_silence_closes_it_and_a_probe_is_a_word(table: Table) -> None:
+    table.tell(table.opened(60, 60))
+    for _ in range(3):
+        table.passes(14.9)
+        assert table.tell() == 200  # the probe
+        assert table.why == ""
+    table.passes(15.1)
+    assert table.tell() == 200
+    assert table.why == "silence", "a word that comes too late opens nothing again"
+
+
+def test_who_is_not_this_tables_controller_breaks_no_silence(table: Table) -> None:
+    table.tell(table.opened(60, 60))
+    table.passes(14.9)
+    assert table.tell(epoch="bbbbbb") == 403
+    assert table.tell(secret="whsec_" + "A" * 43 + "=") == 401
+    table.passes(0.2)
+    assert table.why == "silence"
+
+
+def test_one_that_comes_after_its_end_opens_nothing(table: Table) -> None:
+    table.tell(table.opened(10, -1))
+    assert table.why == "closes_at"
+    table.tell(table.opened(10, 10, round=8), BettingClosed(shoe=1, round=8, reason="command", closed_at="x"))
+    assert table.why == "betting.closed"
+
+
+def test_sent_again_it_opens_nothing_again(table: Table) -> None:
+    opening = table.opened()
+    table.tell(opening)
+    table.passes(11)
+    assert table.why == "seconds"
+    table.sequence -= 1
+    assert table.tell(opening) == 200
+    assert table.why == "seconds"
+
+
+@pytest.mark.parametrize("closes_at", ["", "soon", "2026-99-99T00:00:00Z", "9" * 400])
+def test_what_cannot_be_read_opens_nothing(table: Table, closes_at: str) -> None:
+    table.tell(BettingOpened(shoe=1, round=7, seconds=10, closes_at=closes_at))
+    assert table.why != ""
+
+
+@given(st.lists(st.tuples(st.sampled_from(["word", "wait", "close"]), st.floats(0, 20)), max_size=8))
+def test_the_first_of_the_four_and_never_open_again(steps: list[tuple[str, float]]) -> None:
+    table = Table(":memory:")
+    table.tell(table.opened(30, 25))
+    heard = now = 0.0
+    ended = False
+    for what, seconds in steps:
+        now += seconds
+        table.passes(seconds)
+        ended = ended or now >= 25 or now - heard >= 15
+        if what == "word":
+            table.tell()
+            heard = now
+        elif what == "close":
+            table.tell(CLOSED)
+            heard, ended = now, True
+        assert (table.why != "") == ended
+    assert EPOCH
