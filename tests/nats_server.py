@@ -33,14 +33,15 @@ def free_port() -> int:
 
 
 class NatsServer:
-    """``more``: further lines of its configuration."""
+    """``more``: further lines of its configuration. ``sync``: JetStream's ``sync_interval``."""
 
-    def __init__(self, folder: Path, more: str = "", port: int = 0) -> None:
+    def __init__(self, folder: Path, more: str = "", port: int = 0, sync: str = "2m") -> None:
         self.port = port or free_port()
         self._folder = folder
         self._config = folder / "nats.conf"
         self._config.write_text(
-            f'listen: "127.0.0.1:{self.port}"\njetstream {{ store_dir: "{folder / "store"}" }}\n{more}\n'
+            f'listen: "127.0.0.1:{self.port}"\n'
+            f'jetstream {{ store_dir: "{folder / "store"}", sync_interval: "{sync}" }}\n{more}\n'
         )
         self._process: subprocess.Popen[bytes] | None = None
 
