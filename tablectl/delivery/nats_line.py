@@ -303,7 +303,7 @@ class Line:
 
 async def _hang_up(client: Client) -> None:
     with contextlib.suppress(Exception):
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(0.5):  # a TLS connection that failed never closes in order
             await client.close()
 
 

@@ -488,25 +488,6 @@ async def test_the_permissions_of_the_guide_are_enough(rig: Rig) -> None:
     await made.stop()
 
 
-async def test_token_comes_from_the_credential_and_is_read_anew(rig: Rig) -> None:
-    rig.restart('authorization { token: "right" }')
-    await rig.nats.ask(
-        "STREAM.CREATE.TABLES", {"name": "TABLES", "subjects": ["tables.*.events"]}, token="right"
-    )
-    credential = rig.folder / "nats-auth"
-    sender = rig.sender(credential=credential)
-    sender.play()
-    await sender.until(lambda: sender.alarms)
-    assert sender.alarms[0] == (
-        "delivery-link",
-        "the NATS server does not accept this table's credential nats-auth",
-    )
-    credential.write_text("right\n")
-    sender.delivery.retry()
-    await sender.all_stored()
-    assert "right" not in str(sender.links) + str(sender.alarms) + str(sender.delivery.status())
-
-
 async def test_nobody_listens_there(rig: Rig) -> None:
     rig.nats.kill()
     sender = rig.sender()

@@ -196,7 +196,7 @@ def main() -> int:
     else:
         print(
             f"Python {platform.python_version()}, {os.cpu_count()} processors, "
-            f"load {os.getloadavg()[0]:.1f}, a round in {given.round:g} s, JetStream sync_interval {given.sync}"
+            f"load {os.getloadavg()[0]:.1f}, a round in {given.round:g} s, sync_interval {given.sync}"
         )
         print("\n".join(lines(figures)))
     good = not (figures["lost"] or figures["differing"] or figures["out_of_order"] or figures["errors"])

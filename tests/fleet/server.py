@@ -1,7 +1,7 @@
 """The reference game server of a fleet, consuming from JetStream, under the stopwatch.
 
-``python -m tests.fleet.server DATABASE NATS-URL``; prints its address once it consumes.  At SIGTERM it prints as
-JSON when (boot ns) each result's commit was done, and what it saw of the order in which messages came.
+``python -m tests.fleet.server DATABASE NATS-URL``; prints its address once it consumes.  At SIGTERM it says
+as JSON when (boot ns) each result's commit was done, and in which order the messages came.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def main() -> int:
     """Play and tell."""
     order = Order(**json.loads(sys.argv[1]))
     setup_logging("console", "error")
-    sys.setswitchinterval(0.001)  # as `tablectl run` does
+    # Not the short switch interval of `tablectl run`: of hundreds of threads each would wake by it.
     before = memory_mb()
     tables = _make(order)
     print("ready", flush=True)
