@@ -7,13 +7,17 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from tablectl.clock import now
+from tablectl.delivery.instead import instead_of, park
+from tablectl.gameserver import intake
 from tablectl.gameserver.server import GameServer, accept_epoch
+from tablectl.gameserver.store import RoundRecord
 from tablectl.journal import Journal
 from tests.delivery.nats_rig import Rig, Sender, Thief
 from tests.gameserver.posting import SECRET
@@ -500,31 +504,57 @@ async def test_nobody_listens_there(rig: Rig) -> None:
     await second.all_stored()
 
 
-async def test_an_event_the_game_server_refuses_halts_and_goes_on_when_mended(rig: Rig) -> None:
-    """Events of a test table: a server that does not take them says so on the link, not in the stream."""
+async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:
+    """A game server that refuses the fourth event, and its own way to take it after all."""
     server = await rig.server()
     sender = rig.sender()
     sender.play(3)
     await sender.all_taken(server)
     original = server.store.put_round
 
-    def refuses(*_: object) -> None:
-        from tablectl.gameserver import intake
+    def refuses(table: str, epoch: str, record: RoundRecord) -> None:
+        if record.round == 4 and record.state == "resulted":
+            raise intake._Refused(422, "no such bet here")
+        original(table, epoch, record)
 
-        raise intake._Refused(422, "event: no such bet here")
-
-    server.store.put_round = refuses  # type: ignore[assignment, method-assign]
+    server.store.put_round = refuses  # type: ignore[method-assign]
     sender.play(4)
     await sender.until(lambda: sender.alarms)
-    assert sender.alarms[0][0] == "delivery-halted"
-    assert 'refuses event 4: the game server answers 422: "event: no such bet here"' in sender.alarms[0][1]
+    assert sender.alarms == [
+        ("delivery-halted", 'the server refuses event 4: the game server answers 422: "no such bet here"')
+    ]
     assert sender.delivery.trouble is not None
     assert sender.delivery.trouble.refused == 4
+    assert sender.delivery.status()["halted"] is True
+    assert len(held(server)) == 3
+    return sender, server, original
+
+
+async def test_a_refused_event_halts_its_table_alone_and_goes_on_when_mended(rig: Rig) -> None:
+    sender, server, original = await refusing(rig)
+    other = rig.sender(path=rig.folder / "other.db", table="T08")
+    other.play(3)
+    await other.all_taken(server)
+    await other.good()
+    sender.delivery.retry()  # too soon
+    await sender.until(lambda: len(sender.alarms) == 2)
     server.store.put_round = original  # type: ignore[method-assign]
     sender.delivery.retry()
     await sender.all_taken(server)
     await sender.good()
     assert held(server) == sender.bodies
+
+
+async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
+    sender, server, _ = await refusing(rig)
+    stored = sender.journal.bodies(4, 1)[0]
+    event = park(stored, sender.journal.epoch, now(), "system: test", "bo")
+    one = instead_of(event, "T07", sender.journal.epoch)
+    assert one is not None
+    sender.delivery.sends_instead(one)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
 
 
 def test_bad_addresses_are_refused(tmp_path: Path) -> None:
