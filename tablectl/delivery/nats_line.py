@@ -197,10 +197,12 @@ class Line:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
                 raise broken.result()
+            if asking.cancelled():
+                raise Fault("the connection to the NATS server was given up")
             return asking.result()
-        except (nats.errors.NoRespondersError, nats.errors.MaxPayloadError):
+        except (nats.errors.NoRespondersError, nats.errors.MaxPayloadError, Fault):
             raise
-        except (nats.errors.Error, OSError) as error:
+        except Exception as error:  # noqa: BLE001 the library's own faults are a broken connection too
             raise Fault(f"the connection to the NATS server broke: {error}") from None
         finally:
             asking.cancel()

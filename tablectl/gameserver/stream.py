@@ -61,7 +61,7 @@ class StreamIntake:
         while True:
             try:
                 await self._session()
-            except (nats.errors.Error, OSError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 whatever it is, it is told and tried again
                 if str(error) != told:
                     told = str(error)
                     log.warning("no events from NATS", reason=told or type(error).__name__)
