@@ -301,8 +301,8 @@ class NatsDelivery(Sender):
             async with asyncio.timeout(deadline):
                 box = self._outbox
                 assert box is not None
-                asked = {"epoch": self._epoch, "stored": self._after or 0, "acked": box.acked}
-                said = await self._line.ask(asked)
+                stands = {"stream": self._line.stream, "stored": self._after or 0, "acked": box.acked}
+                said = await self._line.ask({"epoch": self._epoch, **stands})
         except TimeoutError:
             return Failed(f"no answer from the game server within {deadline:g} s")
         except Fault as fault:

@@ -97,7 +97,8 @@ class Line:
         self._errors: deque[Exception] = deque(maxlen=1)
         self._waiting: dict[str, asyncio.Future[Fault]] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._stream: str | None = None
+        self.stream: str | None = None
+        """The stream's name, once it was looked for."""
         self.tls: Tls | None = None
         self.events = f"tables.{table}.events"
         self.link = f"tables.{table}.link"
@@ -127,7 +128,7 @@ class Line:
             answer = _object(await self._request(self.events, body, headers))
         except nats.errors.NoRespondersError:
             await self._find_stream()
-            raise Fault(f"the stream {self._stream} has nobody who leads it at this moment") from None
+            raise Fault(f"the stream {self.stream} has nobody who leads it at this moment") from None
         except nats.errors.MaxPayloadError:
             raise Fault(f"the NATS server takes no message as large as {message_id}", at_fault=True) from None
         if "error" in answer:
@@ -141,15 +142,15 @@ class Line:
 
     async def last(self) -> Last | None:
         """The subject's newest message, as the stream's leader has it; None: it holds none."""
-        if self._stream is None:
+        if self.stream is None:
             await self._find_stream()
         asked = json.dumps({"last_by_subj": self.events}).encode()
-        answer = await self._api(f"STREAM.MSG.GET.{self._stream}", asked)
+        answer = await self._api(f"STREAM.MSG.GET.{self.stream}", asked)
         error = answer.get("error", {})
         if error.get("err_code") == NO_MESSAGE:
             return None
         if error:
-            self._stream = None
+            self.stream = None
             raise _refused(error)
         try:
             return Last(int(answer["message"]["seq"]), base64.b64decode(answer["message"].get("data", "")))
@@ -165,7 +166,7 @@ class Line:
         return _object(answer)
 
     async def _find_stream(self) -> None:
-        self._stream = None
+        self.stream = None
         answer = await self._api("STREAM.NAMES", json.dumps({"subject": self.events}).encode())
         if "error" in answer:
             raise _refused(answer["error"])
@@ -175,7 +176,7 @@ class Line:
                 f"no stream takes {self.events}: it must be made on the NATS server (docs/integration.md)",
                 at_fault=True,
             )
-        self._stream = str(names[0])
+        self.stream = str(names[0])
 
     async def _api(self, what: str, asked: bytes) -> dict[str, Any]:
         try:
@@ -212,7 +213,7 @@ class Line:
 
     def drop(self) -> None:
         """Forget this connection, which does not answer; the next try makes another."""
-        client, self._client, self._stream = self._client, None, None
+        client, self._client, self.stream = self._client, None, None
         if client is not None:
             task = asyncio.ensure_future(_hang_up(client))
             self._closing.add(task)

@@ -53,6 +53,7 @@ class StreamIntake:
         self._refused: dict[str, tuple[int, int, str]] = {}
         """By table: the event wanted when one was refused, the status and the words."""
         self._done = 0
+        self._stream = ""
         self.consuming = asyncio.Event()
 
     async def run(self) -> None:
@@ -108,6 +109,7 @@ class StreamIntake:
         """Begin behind what is held; the stream's name and when it was made, which tells it from others."""
         js = client.jetstream(timeout=5)
         name, created, last = await _stream(client, js)
+        self._stream = name
         at = await self._in_pool(self._store.stream_position, name, created)
         self._done = at if at <= last else 0
         with contextlib.suppress(nats.js.errors.NotFoundError):
@@ -161,7 +163,9 @@ class StreamIntake:
         try:
             asked = json.loads(message.data)
             epoch, stored, acked = str(asked["epoch"]), int(asked["stored"]), int(asked["acked"])
-        except (ValueError, LookupError, TypeError):
+            if asked["stream"] != self._stream:  # its place in another stream says nothing here
+                stored = 0
+        except (ValueError, LookupError, TypeError, RecursionError):
             epoch, stored, acked = "", 0, 0
         answer = await self._in_pool(self._answer, table, epoch, stored, acked)
         with contextlib.suppress(nats.errors.Error):
