@@ -13,8 +13,8 @@ from tablectl.api_commands import NO_DELIVERY, Commands, error, peer, record_of
 from tablectl.api_forms import BadRequest, parse_order
 from tablectl.clock import Instant
 from tablectl.core import Record
-from tablectl.delivery.http import Sender
 from tablectl.delivery.instead import park, skip
+from tablectl.delivery.sender import Sender
 from tablectl.events import Event
 from tablectl.journal import JournalFault, JournalReader
 

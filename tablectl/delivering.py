@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tablectl.config import Config, ConfigError
-from tablectl.delivery.http import HttpDelivery, Sender
+from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link
+from tablectl.delivery.sender import Sender
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
 from tablectl.service import Service
@@ -22,7 +23,7 @@ NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tab
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.http.Sender`.
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Sender`.
     """
 
     def __init__(

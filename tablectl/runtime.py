@@ -26,10 +26,10 @@ from tablectl.clock import Instant, now
 from tablectl.config import Config, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
-from tablectl.delivery.http import Sender
 from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
+from tablectl.delivery.sender import Sender
 from tablectl.events import event_id
 from tablectl.gate import Gate
 from tablectl.journal import Journal, JournalReader, Outgoing

@@ -18,7 +18,7 @@ def nats_finding(config: Config, epoch: str) -> Finding:
         nats_sender(config.path)
     except ConfigError as fault:
         return Finding("game server", FAIL, str(fault))
-    from tablectl.delivery.nats_line import Fault
+    from tablectl.delivery.nats_words import Fault
 
     url = config.server.url
     try:
@@ -31,7 +31,8 @@ def nats_finding(config: Config, epoch: str) -> Finding:
 
 
 async def _look(config: Config, epoch: str) -> None:
-    from tablectl.delivery.nats_line import Fault, Line
+    from tablectl.delivery.nats_line import Line
+    from tablectl.delivery.nats_words import Fault
 
     assert config.server.url is not None
     line = Line(config.server.url, config.table.id, config.tls, config.nats_credential)

@@ -25,10 +25,11 @@ from typing import Any
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
-from tablectl.delivery.http import LOOK, Sender
 from tablectl.delivery.instead import Instead
-from tablectl.delivery.nats_line import Duplicate, Fault, Last, Line, Moved
+from tablectl.delivery.nats_line import Last, Line
+from tablectl.delivery.nats_words import Duplicate, Fault, Moved
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
+from tablectl.delivery.sender import LOOK, Sender
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing

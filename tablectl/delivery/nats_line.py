@@ -13,50 +13,24 @@ import contextlib
 import json
 import re
 import socket
-import ssl
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import nats.errors
 from nats.aio.client import Client, RawCredentials
 from nats.aio.msg import Msg
 
-from tablectl.delivery.answers import Failed
 from tablectl.delivery.aside import aside
-from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_words
+from tablectl.delivery.nats_words import NO_MESSAGE, Duplicate, Fault, refused, unreachable
+from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable
 
 PORT = 4222
 CREDENTIAL_BYTES = 64 << 10
 ANSWER_BYTES = 64 << 10
-WRONG_LAST = frozenset({10071, 10164})
-"""JetStream: the subject's newest message is another one than the publisher expects."""
-NO_MESSAGE = 10037
-NO_STREAM = 10059
-FULL = frozenset({10002, 10023, 10028, 10047, 10077})
-"""JetStream: no room, in the stream, the account or on the disk."""
-TOO_LARGE = 10054
-
-T = TypeVar("T")
-
-
-class Fault(Exception):
-    """It did not work; ``failed`` says why."""
-
-    def __init__(self, text: str, *, at_fault: bool = False, halts: bool = False) -> None:
-        super().__init__(text)
-        self.failed = Failed(text, at_fault, halts)
-
-
-class Moved(Exception):
-    """The fence: the subject's newest message is not the one this publisher knows."""
-
-
-class Duplicate(Exception):
-    """The stream has taken a message of this id lately and drops this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +106,7 @@ class Line:
         except nats.errors.MaxPayloadError:
             raise Fault(f"the NATS server takes no message as large as {message_id}", at_fault=True) from None
         if "error" in answer:
-            raise _refused(answer["error"])
+            raise refused(answer["error"])
         if answer.get("duplicate") is True:
             raise Duplicate
         at = answer.get("seq")
@@ -151,7 +125,7 @@ class Line:
             return None
         if error:
             self.stream = None
-            raise _refused(error)
+            raise refused(error)
         try:
             return Last(int(answer["message"]["seq"]), base64.b64decode(answer["message"].get("data", "")))
         except (LookupError, TypeError, ValueError):
@@ -169,7 +143,7 @@ class Line:
         self.stream = None
         answer = await self._api("STREAM.NAMES", json.dumps({"subject": self.events}).encode())
         if "error" in answer:
-            raise _refused(answer["error"])
+            raise refused(answer["error"])
         names = answer.get("streams") or []
         if not names:
             raise Fault(
@@ -269,7 +243,7 @@ class Line:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
             if isinstance(error, Exception):
-                raise _unreachable(error, server, self._errors) from None
+                raise unreachable(error, server, self._errors) from None
             raise
         if tls is not None:
             tls.worked = True
@@ -345,49 +319,3 @@ def _object(message: Msg) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
-
-
-def _refused(error: Any) -> Exception:
-    """What an error of JetStream means."""
-    code = error.get("err_code") if isinstance(error, dict) else None
-    said = (
-        re.sub(r"[^\x20-\x7e]", "", str(error.get("description", "")))[:200]
-        if isinstance(error, dict)
-        else ""
-    )
-    if code in WRONG_LAST:
-        return Moved()
-    if code in FULL:
-        return Fault(
-            f'the stream is full: "{said}": it must be given more room, or older events taken away',
-            at_fault=True,
-        )
-    if code == NO_STREAM:
-        return Fault("the stream of this table is gone from the NATS server", at_fault=True)
-    if code == TOO_LARGE:
-        return Fault(f'the stream takes no event as large as this one: "{said}"', at_fault=True)
-    return Fault(f'the stream refuses: "{said}" ({code})')
-
-
-def _unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception]) -> Fault:
-    """Why there is no connection. ``heard``: what the library said of it last."""
-    if isinstance(error, Fault):
-        return error
-    if isinstance(error, nats.errors.NoServersError) and heard:
-        error = heard[-1]
-    at, text = server.netloc, str(error)
-    if isinstance(error, ssl.SSLCertVerificationError):
-        words = refused_words(error, server.hostname or "", None)
-    elif (alert := alert_of(error)) is not None:
-        words = alert
-    elif isinstance(error, nats.errors.SecureConnWantedError):
-        words = f"the game server at {at} does not encrypt, and tls:// demands it"
-    elif re.search("authorization|authentication|permissions", text, re.I):
-        words = "the game server does not accept this table's credential nats-auth"
-    elif isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
-        return Fault(f"the NATS server {at} cannot be reached: {error.strerror or type(error).__name__}")
-    elif isinstance(error, nats.errors.Error):
-        return Fault(f"the NATS server {at} takes no connection: {text.removeprefix('nats: ')[:200]}")
-    else:  # the credential's own form, a server that is none
-        return Fault(f"no connection to the NATS server {at}: {type(error).__name__}", at_fault=True)
-    return Fault(words.replace("the game server", "the NATS server"), at_fault=True)

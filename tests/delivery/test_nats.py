@@ -25,7 +25,7 @@ from tests.gameserver.posting import SECRET
 
 @pytest_asyncio.fixture
 async def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
-    for module in ("http", "nats"):
+    for module in ("sender", "nats"):
         monkeypatch.setattr(f"tablectl.delivery.{module}.LOOK", 0.02)
     made = Rig(tmp_path)
     try:
