@@ -55,6 +55,7 @@ def _make(order: Order) -> list[FleetTable]:
 
 
 def _deliver(tables: list[FleetTable], seconds: float) -> None:
+    time.sleep(0.5)  # the last result is durable before the service loop knows it
     until = time.monotonic() + seconds
     while any(table.owed for table in tables) and time.monotonic() < until:
         time.sleep(0.05)
