@@ -175,6 +175,7 @@ class Thief:
     def __init__(self, port: int) -> None:
         self._target = port
         self.steals = False
+        self.muted: set[asyncio.StreamWriter] = set()
         self.stolen = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._lines: set[asyncio.StreamWriter] = set()
@@ -184,6 +185,10 @@ class Thief:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"nats://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
+
+    def mute(self) -> None:
+        """From now on nothing passes over the connections that are there; new ones are good."""
+        self.muted |= self._lines
 
     async def stop(self) -> None:
         assert self._server is not None
@@ -199,6 +204,8 @@ class Thief:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: bool) -> None:
         while data := await reader.read(65536):
+            if writer in self.muted:
+                continue
             if answers and self.steals and b'"seq"' in data:
                 self.steals = False
                 self.stolen.set()

@@ -205,6 +205,25 @@ async def test_a_replaced_pc_goes_on_once_a_person_accepted_it(rig: Rig) -> None
     assert "another history" in again.alarms[0][1]
 
 
+async def test_a_game_server_that_answers_anybody_is_no_acceptance(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    async with rig.client() as client:
+
+        async def answer(message: object) -> None:
+            await message.respond(b'{"next": 1}')  # type: ignore[attr-defined]
+
+        await client.subscribe("tables.*.link", cb=answer)
+        first = rig.sender()
+        first.play(3)
+        await first.all_stored()
+        await rig.stop(first)
+        second = rig.sender(path=rig.folder / "other.db")
+        second.play(2)
+        await second.until(lambda: second.alarms)
+        assert "another history" in second.alarms[0][1]
+        assert await rig.nats.messages() == 3
+
+
 async def test_a_copy_of_the_journal_that_went_another_way_is_another_history(rig: Rig) -> None:
     server = await rig.server()
     sender = rig.sender()
@@ -305,6 +324,7 @@ async def test_a_game_server_killed_in_mid_stream_takes_every_event_once(rig: Ri
     server = await rig.server()
     await sender.all_taken(server)
     assert held(server) == sender.bodies
+    assert server.store._all("SELECT name, at FROM streams") == [("TABLES", 400)]
 
 
 async def test_a_server_that_hangs_is_dropped_at_the_deadline(rig: Rig) -> None:
@@ -320,6 +340,19 @@ async def test_a_server_that_hangs_is_dropped_at_the_deadline(rig: Rig) -> None:
         os.kill(rig.nats.pid, signal.SIGCONT)
     await sender.all_taken(server)
     assert held(server) == sender.bodies
+
+
+async def test_a_connection_that_died_in_silence_is_made_anew(rig: Rig) -> None:
+    server = await rig.server()
+    thief = await Thief(rig.nats.port).start()
+    sender = rig.sender(thief.url, deadline=0.4)
+    await sender.good()
+    thief.mute()
+    sender.play(2)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    await thief.stop()
 
 
 async def test_stream_that_lost_its_end_is_filled_again(rig: Rig) -> None:
