@@ -175,6 +175,21 @@ def test_form_of_a_delivery_retry_is_checked(body: bytes) -> None:
         parse_order(body)
 
 
+@pytest.mark.parametrize("event", [None, "1", 1.0, True, 0, -1, 10**12, [1], {}])
+def test_form_of_an_order_that_names_an_event_is_checked(event: object) -> None:
+    body = json.dumps({"id": "a", "reason": "system", "event": event}).encode()
+    with pytest.raises(BadRequest, match="event: the number"):
+        parse_order(body, with_event=True)
+    with pytest.raises(BadRequest, match="unknown field 'event'"):
+        parse_order(body)
+
+
+def test_an_order_that_names_an_event_is_known_by_it() -> None:
+    """What is asked under an id is the same only with the same event."""
+    given = parse_order(b'{"id": "a", "reason": "system", "event": 12}', with_event=True)
+    assert (given["event"], given["args"]) == (12, {"event": "12"})
+
+
 def test_bad_requests_are_refused_and_change_nothing(idle: Bench) -> None:
     before = idle.client.state()
     for content in (b"", b"\x00" * 100, b'{"id": "x", "command": "nonsense"}', b"{" * 1000):

@@ -118,6 +118,10 @@ def test_status_says_how_the_scanner_is(changes: dict[str, Any], lines: list[str
         ({"reserved": 1}, "1 card reserved for the next round"),
         ({"reserved": 2}, "2 cards reserved for the next round"),
         ({"settled": {"where": "12/33", "what": "void"}}, "last: round 12/33, void"),
+        (
+            {"unsettled": ["12/33", "12/34"]},
+            "UNSETTLED: round 12/33, 12/34: void or amend what the game server refused",
+        ),
     ],
 )
 def test_what_is_under_way_has_its_line(state: dict[str, Any], line: str) -> None:
@@ -127,7 +131,7 @@ def test_what_is_under_way_has_its_line(state: dict[str, Any], line: str) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["rescan", "counting", "reserved", "settled", "kept", "holds"])
+@pytest.mark.parametrize("name", ["rescan", "counting", "reserved", "settled", "unsettled", "kept", "holds"])
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=400),
