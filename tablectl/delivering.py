@@ -90,7 +90,7 @@ def nats_sender(path: Path) -> type[NatsDelivery]:
     try:
         from tablectl.delivery.nats import NatsDelivery
     except ModuleNotFoundError as lacking:
-        if lacking.name not in ("nats", "nkeys"):
+        if (lacking.name or "").partition(".")[0] != "nats":
             raise
         raise ConfigError(f"{path}: server.kind: {NO_LIBRARY}") from None
     return NatsDelivery
