@@ -13,8 +13,8 @@ from tablectl.api_commands import NO_DELIVERY, Commands, error, peer, record_of
 from tablectl.api_forms import BadRequest, parse_order
 from tablectl.clock import Instant
 from tablectl.core import Record
-from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.instead import park, skip
+from tablectl.delivery.sender import Sender
 from tablectl.events import Event
 from tablectl.journal import JournalFault, JournalReader
 
@@ -31,7 +31,7 @@ class DeliveryRoutes:
     def __init__(
         self,
         commands: Commands,
-        delivery: Callable[[], HttpDelivery | None],
+        delivery: Callable[[], Sender | None],
         reader: JournalReader,
         clock: Callable[[], Instant],
         *,
@@ -102,9 +102,9 @@ class DeliveryRoutes:
         return self._starting_at(delivery, given["event"], *who)
 
     async def _parking(
-        self, delivery: HttpDelivery, sequence: int, reason: str, person: str
+        self, delivery: Sender, sequence: int, reason: str, person: str
     ) -> tuple[str, tuple[Event, ...]]:
-        trouble = delivery.outbox.trouble if delivery.outbox is not None else None
+        trouble = delivery.trouble
         at = None if trouble is None else trouble.refused
         if delivery.parked(sequence):
             again = "; the game server refuses that too: it must be mended there" if at == sequence else ""
@@ -123,7 +123,7 @@ class DeliveryRoutes:
         return answer, (event,)
 
     def _starting_at(
-        self, delivery: HttpDelivery, sequence: int, reason: str, person: str
+        self, delivery: Sender, sequence: int, reason: str, person: str
     ) -> tuple[str, tuple[Event, ...]]:
         box = delivery.outbox
         wanted = None if box is None or box.trouble is None else box.trouble.wanted

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from tablectl.credentials import CLIENT_KEY, read_credentials
+from tablectl.credentials import CLIENT_KEY, NATS_AUTH, read_credentials
 from tablectl.delivery.tls import TlsFiles
 from tablectl.house import HouseRules
 from tablectl.pins import PitBosses
@@ -67,15 +67,17 @@ def _plain(text: str) -> str:
 
 
 def _server_url(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or " " in text:
-        raise ValueError('is no address such as "https://games.example/v1/tables/{table}/events"')
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("carries a user name or password; requests are signed with the credential push-hmac")
+    """One address, or several of NATS servers with commas between."""
+    for one in text.split(",") if text.startswith(("nats:", "tls:")) else [text]:
+        try:
+            parts = urlsplit(one)
+            usable = parts.scheme in ("http", "https", "nats", "tls") and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or not parts.hostname or " " in one:
+            raise ValueError('is no address such as "https://games.example/v1/tables/{table}/events"')
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("carries a user name or password; secrets are credentials: push-hmac, nats-auth")
     return text
 
 
@@ -170,13 +172,13 @@ class BeeperConfig(_WithSettings):
 
 
 class ServerConfig(_Section):
-    """``url`` None: no game server. ``timeout``: seconds for one try, all in all.
+    """``kind``: the way to the game server. ``url`` None: there is none. ``timeout``: seconds for one try.
 
     ``ca``: the only authorities believed, None: those of the system. ``client_cert``: what the table shows
     (its key is the credential ``client-key``). ``certificate_days``: before a certificate ends it is told.
     """
 
-    kind: Literal["http"] = "http"
+    kind: Literal["http", "nats"] = "http"
     url: Annotated[Plain, AfterValidator(_server_url)] | None = None
     timeout: float = Field(5.0, gt=0, le=60)
     ca: FilePath | None = None
@@ -185,9 +187,19 @@ class ServerConfig(_Section):
 
     @model_validator(mode="after")
     def _encrypted(self) -> Self:
-        if (self.ca or self.client_cert) and not (self.url or "").startswith("https://"):
-            raise ValueError("ca and client_cert are for a url that begins with https://")
+        schemes = {"http": ("http", "https"), "nats": ("nats", "tls")}[self.kind]
+        if self.url is not None and any(urlsplit(one).scheme not in schemes for one in self.addresses):
+            raise ValueError(
+                f'with kind = "{self.kind}" a url begins with {schemes[0]}:// or {schemes[1]}://'
+            )
+        if (self.ca or self.client_cert) and not (self.url or "").startswith(("https://", "tls://")):
+            raise ValueError("ca and client_cert are for a url that begins with https:// or tls://")
         return self
+
+    @property
+    def addresses(self) -> list[str]:
+        """Each address in ``url``: one, or the servers of a NATS cluster."""
+        return [] if self.url is None else self.url.split(",") if self.kind == "nats" else [self.url]
 
 
 class JournalConfig(_Section):
@@ -300,6 +312,11 @@ class Config(_Section):
         return TlsFiles(server.ca, server.client_cert, key if server.client_cert is not None else None)
 
     @property
+    def nats_credential(self) -> Path | None:
+        """The file with what a NATS server asks for; it need not be there."""
+        return None if self._credentials is None else self._credentials / NATS_AUTH
+
+    @property
     def journal_path(self) -> Path:
         """The table's database."""
         return self.journal.path or Path("/var/lib/tablectl") / f"{self.table.id}.db"
@@ -333,7 +350,7 @@ class Config(_Section):
         lacks = []
         if self.server.url is None:
             lacks.append("server.url is not set: no game server gets the results")
-        elif not self._push_secrets:
+        elif self.server.kind == "http" and not self._push_secrets:
             lacks.append("credential push-hmac is not set: requests to the game server cannot be signed")
         if not len(self._pit_bosses):
             lacks.append("credential pit-bosses is not set: nobody can release a hold, void or inspect")

@@ -2,7 +2,8 @@
 
 ``push-hmac`` holds the signing secret of the game server's link (two while it is changed), ``pit-bosses``
 the lines of ``tablectl pin``, ``client-key`` the key of ``[server] client_cert`` where there is one (only
-its path is handed on: :mod:`tablectl.delivery.tls`). A file that is missing, empty or says ``unset`` is no
+its path is handed on: :mod:`tablectl.delivery.tls`), and so with ``nats-auth``, the ``.creds`` text or the
+token of a NATS server. A file that is missing, empty or says ``unset`` is no
 secret: the table runs without what needs it, and says so.
 """
 
@@ -18,6 +19,7 @@ from tablectl.pins import UNSET, PitBosses
 from tablectl.profiles import ConfigError
 
 CLIENT_KEY = "client-key"
+NATS_AUTH = "nats-auth"
 
 
 class _Credentials(BaseSettings):

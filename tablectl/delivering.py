@@ -5,21 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tablectl.config import Config
+from tablectl.config import Config, ConfigError
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link
+from tablectl.delivery.sender import Sender
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
-from tablectl.profiles import ConfigError
 from tablectl.service import Service
+
+if TYPE_CHECKING:
+    from tablectl.delivery.nats import NatsDelivery
+
+NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
 
 
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.http.HttpDelivery`.
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Sender`.
     """
 
     def __init__(
@@ -38,7 +44,7 @@ class Delivering:
         self._on_acked = on_acked
         self._on_alarm = on_alarm
         self._log = log
-        self.sender: HttpDelivery | None = None
+        self.sender: Sender | None = None
         """None without a game server, and while the signing secret is missing."""
         self._sending: asyncio.Task[None] | None = None
 
@@ -46,23 +52,23 @@ class Delivering:
         """Have it run on the service loop, before that starts."""
         if self._config.server.url is None:
             return
-        if self._config.push_secrets:
+        if _may_send(self._config):
             self.sender = self._make(self._config, self._config.push_secrets)
         else:
             self._log.warning("nothing is delivered: the credential push-hmac is missing")
             self._on_link(Link(False, "the credential push-hmac is missing"))
         service.add(self._run)
 
-    def prepared(self, config: Config) -> HttpDelivery | None:
+    def prepared(self, config: Config) -> Sender | None:
         """Who would send by ``config``; None without server or secret. Raises :class:`ConfigError`."""
-        if config.server.url is None or not config.push_secrets:
+        if config.server.url is None or not _may_send(config):
             return None
         try:
             return self._make(config, config.push_secrets)
         except ValueError as fault:
             raise ConfigError(f"{config.path}: server: {fault}") from None
 
-    def take(self, config: Config, sender: HttpDelivery | None) -> None:
+    def take(self, config: Config, sender: Sender | None) -> None:
         """In the loop: send by ``config`` from now on, through ``sender`` if there is a new one.
 
         What was under way is broken off and sent again, byte for byte; the server knows it by its id.
@@ -88,21 +94,38 @@ class Delivering:
                 break
         self._sending.result()  # raises what ended it
 
-    def _make(self, config: Config, secrets: tuple[str, ...]) -> HttpDelivery:
+    def _make(self, config: Config, secrets: tuple[str, ...]) -> Sender:
         assert config.server.url is not None
-        return HttpDelivery(
-            config.server.url,
-            secrets,
-            lambda: JournalReader.open(config.journal_path),
-            config.table.id,
-            self._epoch,
-            on_link=self._on_link,
-            on_acked=self._on_acked,
-            on_alarm=self._on_alarm,
-            deadline=config.server.timeout,
-            tls=config.tls,
-            warn_days=config.server.certificate_days,
-        )
+        shared: dict[str, Any] = {
+            "reader_factory": lambda: JournalReader.open(config.journal_path),
+            "table": config.table.id,
+            "epoch": self._epoch,
+            "on_link": self._on_link,
+            "on_acked": self._on_acked,
+            "on_alarm": self._on_alarm,
+            "deadline": config.server.timeout,
+            "tls": config.tls,
+            "warn_days": config.server.certificate_days,
+        }
+        if config.server.kind == "http":
+            return HttpDelivery(config.server.url, secrets, **shared)
+        return nats_sender(config.path)(config.server.url, credential=config.nats_credential, **shared)
+
+
+def _may_send(config: Config) -> bool:
+    """Whether nothing is missing: over NATS nothing is signed."""
+    return bool(config.push_secrets) or config.server.kind == "nats"
+
+
+def nats_sender(path: Path) -> type[NatsDelivery]:
+    """Delivery over NATS, whose library is an extra. Raises :class:`ConfigError`, naming ``path``."""
+    try:
+        from tablectl.delivery.nats import NatsDelivery
+    except ModuleNotFoundError as lacking:
+        if (lacking.name or "").partition(".")[0] != "nats":
+            raise
+        raise ConfigError(f"{path}: server.kind: {NO_LIBRARY}") from None
+    return NatsDelivery
 
 
 def _ends() -> bool:

@@ -26,10 +26,10 @@ from tablectl.clock import Instant, now
 from tablectl.config import Config, host_and_port, is_pseudo_terminal
 from tablectl.core import Core, Durable, Identity
 from tablectl.delivering import Delivering
-from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
+from tablectl.delivery.sender import Sender
 from tablectl.events import event_id
 from tablectl.flight import FlightRecorder
 from tablectl.gate import Gate
@@ -386,7 +386,7 @@ class Runtime:
         return state_view(self.state, at) | self.outside.view(at.boot)
 
     @property
-    def delivery(self) -> HttpDelivery | None:
+    def delivery(self) -> Sender | None:
         """Who sends the events to the game server, if anybody does."""
         return self._delivering.sender
 

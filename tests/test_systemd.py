@@ -40,7 +40,7 @@ def test_a_configuration_error_is_not_tried_again() -> None:
 def test_a_missing_credential_does_not_fail_the_start() -> None:
     lines = settings("tablectl.service")
     loaded = {line.split("=")[1].split(":")[0] for line in lines if line.startswith("LoadCredential=")}
-    assert loaded == {"push-hmac", "pit-bosses", "client-key"}
+    assert loaded == {"push-hmac", "pit-bosses", "client-key", "nats-auth"}
     for name in loaded:
         assert f"SetCredential={name}:unset" in lines
 

@@ -104,6 +104,11 @@ def _server(config: Config) -> Iterator[Finding]:
     from tablectl.delivery.tls import Tls, TlsUnusable, alert_of, refused_words
 
     url = config.server_url
+    if url is not None and config.server.kind == "nats":
+        from tablectl.cli.check_nats import nats_finding
+
+        yield nats_finding(config, _epoch(config) or "000000")
+        return
     if url is None or not config.push_secrets:
         return
     parts = urlsplit(url)

@@ -42,6 +42,8 @@ def status(target: Target, as_json: bool) -> int:
     output.say(link_line(found))
     newest, acked, owed = (word(found.get(key), 20) for key in ("newest", "acked", "owed"))
     output.say(f"events {newest}, acknowledged {acked}, owed {owed}")
+    if "taken" in found:
+        output.say(f"acknowledged by the stream; the game server has taken {word(found['taken'], 20)}")
     if found.get("halted") is True:
         output.say(f"HALTED: {word(found.get('trouble'))}")
         output.say("way out: mend it there, then: tablectl delivery retry --as NAME --reason system")

@@ -27,15 +27,25 @@ _db = click.option("--db", default="gameserver.db", show_default=True, type=Text
     help="A file with the signing secret, or two; else the credential push-hmac of systemd.",
 )
 @click.option("--accept-test", is_flag=True, help="Take events of test tables.")
+@click.option("--nats", type=Text(500), help="Take events from JetStream too: nats://HOST:4222.")
+@click.option("--nats-auth-file", type=Text(255), help="A file with the .creds text or the token for it.")
 @click.pass_context
 def gameserver(
-    context: click.Context, db: str, host: str, port: int, secret_file: str | None, accept_test: bool
+    context: click.Context,
+    db: str,
+    host: str,
+    port: int,
+    secret_file: str | None,
+    accept_test: bool,
+    nats: str | None,
+    nats_auth_file: str | None,
 ) -> int:
     """Run the reference game server, until Ctrl-C or SIGTERM.
 
     It takes events at /v1/tables/{table}/events: in a controller's configuration that is
     [server] url = "http://127.0.0.1:8480/v1/tables/{table}/events", with {table} written like that.
-    What it holds is read at /v1/tables, /v1/tables/T07 and /v1/tables/T07/rounds.
+    What it holds is read at /v1/tables, /v1/tables/T07 and /v1/tables/T07/rounds. With --nats it also
+    consumes the JetStream stream of tables.*.events, which it makes where there is none.
 
     Example:  tablectl gameserver --secret-file push-hmac --accept-test
     """
@@ -45,16 +55,23 @@ def gameserver(
     from tablectl.gameserver.server import run_gameserver
 
     try:
+        credential = Path(nats_auth_file).read_text()[:100_000].strip() if nats_auth_file else ""
         run_gameserver(
             Path(db),
             secrets,
             host,
             port,
             accept_test=accept_test,
+            nats=nats,
+            nats_credential=credential,
             on_ready=lambda server: output.say(server.about),
         )
     except OSError as fault:
         raise Refused(f"the game server cannot run: {fault}") from None
+    except ModuleNotFoundError as lacking:
+        from tablectl.delivering import NO_LIBRARY
+
+        raise Refused(NO_LIBRARY if "nats" in str(lacking.name) else str(lacking)) from None
     return 0
 
 

@@ -34,20 +34,27 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock)."""
+    """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock).
+
+    ``halts``: a person must act.
+    """
 
     text: str
     at_fault: bool = False
+    halts: bool = False
 
 
 class Kind(Enum):
-    """NEXT: a good answer. LATER: again with back-off. LINK: link at fault. EVENT: the event is refused."""
+    """NEXT: a good answer. LATER: again with back-off. LINK: link at fault. EVENT: the event is refused.
+
+    HALT: a person must act.
+    """
 
     NEXT = "next"
     LATER = "later"
     LINK = "link"
     EVENT = "event"
-    NO_NUMBER = "no number"
+    HALT = "halt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,8 @@ class Verdict:
 def classify(answer: Answer | Failed) -> Verdict:
     """Into which class an answer falls, and in what words."""
     if isinstance(answer, Failed):
+        if answer.halts:
+            return Verdict(Kind.HALT, answer.text)
         return Verdict(Kind.LINK if answer.at_fault else Kind.LATER, answer.text)
     said = f"the game server answers {answer.status}"
     words = f': "{answer.words}"' if answer.words else ""
@@ -69,7 +78,7 @@ def classify(answer: Answer | Failed) -> Verdict:
             wanted = answer.body["next"]
             if isinstance(wanted, int) and not isinstance(wanted, bool):
                 return Verdict(Kind.NEXT, next=wanted)
-            return Verdict(Kind.NO_NUMBER, f"{said} with a `next` that is no event number: {wanted!r:.60}")
+            return Verdict(Kind.HALT, f"{said} with a `next` that is no event number: {wanted!r:.60}")
         case 200:
             return Verdict(Kind.LATER, f'{said} without {{"next": N}}, which acknowledges nothing')
         case status if status in AT_FAULT:

@@ -200,7 +200,7 @@ class Outbox:
                 return box._later(now, verdict.text, jitter, verdict.retry_after)
             case Kind.LINK:
                 return box._at_fault(now, verdict.text)
-            case Kind.NO_NUMBER:
+            case Kind.HALT:
                 return box._halted(verdict.text)
             case Kind.EVENT:
                 return box._refused(now, request, verdict.text)

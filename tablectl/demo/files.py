@@ -55,7 +55,7 @@ def write_config(
             {
                 "table": {"id": table, "test": True, "rules": str(folder / "rules" / f"{rules}-demo.toml")},
                 "scanner": {"driver": shoe, "device": device, **(settings or {})},
-                "server": {"url": url},
+                "server": {"kind": "nats" if url.startswith(("nats:", "tls:")) else "http", "url": url},
                 "journal": {"path": str(folder / f"{table}.db")},
                 "api": {"socket": str(folder / f"{table}.sock")},
                 "secrets": {"folder": str(credentials)},

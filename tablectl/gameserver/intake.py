@@ -73,6 +73,26 @@ class Intake:
         except _Refused as refused:
             return refused.reply
 
+    def take_message(self, table: str, body: bytes) -> Reply:
+        """Judge one message of a stream, whose server has seen to who may publish for ``table``."""
+        try:
+            messages = read(body, batch=False)
+            self._check_sender(table, messages)
+            return self._keep(table, messages, self._clock(), self._monotonic())
+        except Unreadable as unreadable:
+            return Reply(400, {"error": str(unreadable)})
+        except _Refused as refused:
+            return refused.reply
+
+    def wanted(self, table: str, epoch: str) -> Reply:
+        """What is wanted next of a table that asks with its history. Pins nothing."""
+        try:
+            reply = self._probed(table, f"{table}-{epoch}-probe")
+            self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
+            return reply
+        except _Refused as refused:
+            return refused.reply
+
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""
         window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
@@ -15,12 +16,17 @@ from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 
+if TYPE_CHECKING:
+    from tablectl.gameserver.stream import StreamIntake
+
 INTAKE_PATH = "/v1/tables/{table}/events"
 """Where events are taken, under the base address."""
 
 
 class GameServer:
     """The server. ``secrets``: one or two ``whsec_…``; ``port`` 0 takes a free one, told by :attr:`url`.
+
+    ``nats``: servers (with commas between) from whose stream events are taken besides.
 
     Raises :class:`ValueError` for a bad secret.
     """
@@ -33,6 +39,8 @@ class GameServer:
         port: int = 0,
         accept_test: bool = False,
         *,
+        nats: str | None = None,
+        nats_credential: str = "",
         silence: float = SILENCE,
     ) -> None:
         self.store = Store(db_path)
@@ -45,6 +53,13 @@ class GameServer:
         self._runner = web.AppRunner(
             make_app(self.store, intake, self._pool), access_log=None, shutdown_timeout=1.0
         )
+        self.stream: StreamIntake | None = None
+        if nats is not None:
+            from tablectl.gameserver.stream import StreamIntake
+
+            self.stream = StreamIntake(nats, self.store, intake, self._pool, nats_credential)
+        self._nats = nats
+        self._consuming: asyncio.Task[None] | None = None
         self._accept_test = accept_test
         self._host = host
         self._port = port
@@ -54,9 +69,14 @@ class GameServer:
         await self._runner.setup()
         await web.TCPSite(self._runner, self._host, self._port).start()
         self._port = self._runner.addresses[0][1]
+        if self.stream is not None:
+            self._consuming = asyncio.create_task(self.stream.run())
 
     async def stop(self) -> None:
         """Finish what is being taken, then close."""
+        if self._consuming is not None:
+            self._consuming.cancel()
+            await asyncio.wait({self._consuming})
         await self._runner.cleanup()
         self._pool.shutdown()
         self.store.close()
@@ -79,7 +99,8 @@ class GameServer:
         return (
             f"game server at {self.url}\n"
             f'a controller\'s configuration: [server] url = "{self.events_url}"\n'
-            f"events of test tables: {test}"
+            + (f'over NATS: kind = "nats", url = "{self._nats}"\n' if self._nats else "")
+            + f"events of test tables: {test}"
         )
 
 
@@ -90,12 +111,16 @@ def run_gameserver(
     port: int,
     *,
     accept_test: bool = False,
+    nats: str | None = None,
+    nats_credential: str = "",
     on_ready: Callable[[GameServer], None] = lambda server: None,
 ) -> None:
     """Serve until SIGTERM or SIGINT. ``on_ready`` is called when it listens. Call it in the main thread."""
 
     async def serve() -> None:
-        server = GameServer(db_path, secrets, host, port, accept_test)
+        server = GameServer(
+            db_path, secrets, host, port, accept_test, nats=nats, nats_credential=nats_credential
+        )
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ended.set)

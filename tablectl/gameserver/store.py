@@ -28,6 +28,7 @@ CREATE INDEX IF NOT EXISTS skips ON events (table_id, epoch) WHERE type = 'table
 CREATE TABLE IF NOT EXISTS rounds (
     table_id TEXT, epoch TEXT, shoe INTEGER, round INTEGER, state TEXT NOT NULL, revision INTEGER NOT NULL,
     result TEXT NOT NULL, event TEXT NOT NULL, PRIMARY KEY (table_id, epoch, shoe, round)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS streams (name TEXT PRIMARY KEY, created TEXT NOT NULL, at INTEGER NOT NULL);
 """
 
 SKIPPED = "tablectl.history.skipped.v1"
@@ -83,15 +84,18 @@ class Store:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; on the disk when it ends well."""
+        """All or nothing; on the disk when the outermost one ends well."""
         with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
+            outer = not self._db.in_transaction
+            self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT inner")
             try:
                 yield
-                self._db.execute("COMMIT")
+                self._db.execute("COMMIT" if outer else "RELEASE inner")
             except BaseException:
                 if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                    self._db.execute("ROLLBACK" if outer else "ROLLBACK TO inner")
+                    if not outer:
+                        self._db.execute("RELEASE inner")
                 raise
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -166,6 +170,14 @@ class Store:
             *(table, after, limit),
         )
         return [Taken(*columns) for columns in found]
+
+    def stream_position(self, name: str, created: str) -> int:
+        """The newest message of a stream that was looked at; 0 of a stream that is another one by now."""
+        found = self._all("SELECT at FROM streams WHERE name = ? AND created = ?", name, created)
+        return int(found[0][0]) if found else 0
+
+    def set_stream_position(self, name: str, created: str, at: int) -> None:
+        self._all("REPLACE INTO streams VALUES (?, ?, ?)", name, created, at)
 
     def put_round(self, table: str, epoch: str, record: RoundRecord) -> None:
         """Set where a round stands."""

@@ -24,7 +24,7 @@ NO_OBJECTS: tuple[object, ...] = (None, [], 7, "next", True, {}, {"Next": 7}, {"
 def expected(status: int, body: object) -> Kind:
     """The class of an answer, by the contract's sentences."""
     if status in LEADS and isinstance(body, dict) and "next" in body:
-        return Kind.NEXT if type(body["next"]) is int else Kind.NO_NUMBER
+        return Kind.NEXT if type(body["next"]) is int else Kind.HALT
     if status in LINK:
         return Kind.LINK
     if status in EVENT:

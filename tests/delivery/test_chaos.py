@@ -35,7 +35,7 @@ def fast() -> Instant:
 async def test_every_event_arrives_in_order_and_has_its_effect_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr("tablectl.delivery.http.LOOK", 0.002)
+    monkeypatch.setattr("tablectl.delivery.sender.LOOK", 0.002)
     effects: Counter[str] = Counter()
     real = Intake._effect
 

@@ -1,0 +1,312 @@
+"""Delivery, whatever the way: does what the outbox policy says, and tells what came of it.
+
+Everything here may be slow or dead without harm: it runs in the service loop, reads the journal over
+a connection of its own, and every try has a total deadline (names, connecting, sending, the answer).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import sqlite3
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery.answers import Answer, Failed, classify
+from tablectl.delivery.aside import aside
+from tablectl.delivery.instead import Instead, all_instead, cut
+from tablectl.delivery.lines import Lines
+from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
+from tablectl.delivery.tls import Tls
+from tablectl.journal import JournalReader
+from tablectl.journal_rows import Outgoing
+
+BATCH_BYTES = 512 << 10
+"""A batch is cut before it grows over this; one event always goes."""
+LOOK = 0.25
+DAY = 86_400 * SECOND
+FRESH = 100
+"""Events kept at hand as they were committed; older ones are read from the journal."""
+
+log = structlog.get_logger(__name__)
+
+
+class Sender(ABC):
+    """Delivers one table's journal, over the way that a subclass knows.
+
+    ``reader_factory`` opens this delivery's own journal reader. ``on_link(link)`` is called at
+    every change, ``on_acked(sequence)`` after every answer that moved it (the caller saves it),
+    ``on_alarm(code, text)`` when trouble begins. All are called in the loop and must be quick.
+    """
+
+    def __init__(
+        self,
+        reader_factory: Callable[[], JournalReader],
+        table: str,
+        epoch: str,
+        *,
+        on_link: Callable[[Link], None],
+        on_acked: Callable[[int], None],
+        on_alarm: Callable[[str, str], None],
+        warn_days: int = 14,
+        clock: Callable[[], Instant] = now,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._warn_days = warn_days
+        self._warned: dict[str, int] = {}
+        self._reader_factory = reader_factory
+        self._table = table
+        self._epoch = epoch
+        self._on_link = on_link
+        self._on_acked = on_acked
+        self._on_alarm = on_alarm
+        self._clock = clock
+        self._jitter = jitter
+        self._outbox: Outbox | None = None
+        self._early: list[tuple[int, int]] = []
+        self._fresh: dict[int, Outgoing] = {}
+        self._instead: dict[int, Instead] = {}
+        self._woken = asyncio.Event()
+        self._told: Link | None = None
+        self._lines = Lines()
+
+    # --- the way ------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """Where to, for people; without secrets."""
+
+    @property
+    @abstractmethod
+    def tls(self) -> Tls | None:
+        """What encrypts the connection; None before the first try, and without encryption."""
+
+    @abstractmethod
+    async def _post(self, reader: JournalReader, found: list[Outgoing]) -> Answer | Failed:
+        """One try, within its deadline. ``found`` empty: the probe."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Let go of the connection."""
+
+    def rekey(self, secrets: Sequence[str]) -> None:  # noqa: B027 not every way signs
+        """The signing secrets have changed. In the loop."""
+
+    # --- what all ways share ------------------------------------------------------------------------------
+
+    @property
+    def outbox(self) -> Outbox | None:
+        """The state; None before :meth:`run` has read the journal."""
+        return self._outbox
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """What stands in the way, for people and for their orders."""
+        return None if self._outbox is None else self._outbox.trouble
+
+    def status(self) -> dict[str, object]:
+        """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
+        box = self._outbox
+        if box is None:
+            return {"url": self.address, "good": False, "why": "the journal is not read yet"}
+        link, trouble = self._link(box), self.trouble
+        return {
+            "url": self.address,
+            "good": link.good,
+            "why": link.reason,
+            "newest": box.head,
+            "acked": box.acked,
+            "owed": box.owed,
+            "trouble": None if trouble is None else trouble.text,
+            "halted": trouble is not None and trouble.halts,
+            "refused": None if trouble is None else trouble.refused,
+            "wanted": None if trouble is None else trouble.wanted,
+            "kept_from": box.kept_from,
+            "parked": sorted(n for n, one in self._instead.items() if not one.skips),
+            "last_error": box.last_error,
+        }
+
+    def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
+        """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.
+
+        ``fresh``: those just committed, so that in the common case they need not be read back.
+        """
+        self._fresh.update((one.sequence, one) for one in fresh)
+        while len(self._fresh) > FRESH:
+            del self._fresh[next(iter(self._fresh))]
+        if self._outbox is None:
+            self._early.append((head, boot))
+        else:
+            self._outbox = self._outbox.stored(head, boot)
+            self._woken.set()
+
+    def retry(self) -> None:
+        """A person wants it tried again now, also after a halt. Call it in the loop."""
+        if self._outbox is not None:
+            self._outbox = self._outbox.retried()
+            self._woken.set()
+
+    def sends_instead(self, one: Instead) -> None:
+        """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
+        self._instead[one.outgoing.sequence] = one
+        if self._outbox is not None:
+            self._outbox = self._know(self._outbox)
+        self.retry()
+
+    def parked(self, sequence: int) -> bool:
+        """Whether that event was parked."""
+        return sequence in self._instead and not self._instead[sequence].skips
+
+    def _know(self, box: Outbox) -> Outbox:
+        """``box`` with what can be sent although it is kept no more."""
+        return replace(box, skips=frozenset(n for n, one in self._instead.items() if one.skips))
+
+    async def run(self) -> None:
+        """Deliver until cancelled, which takes effect at once."""
+        reader = await aside(self._reader_factory)
+        try:
+            (_, head), acked = await aside(reader.last), await aside(reader.acked)
+            kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
+            self._instead = await aside(all_instead, reader) | self._instead
+            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
+            self._outbox = self._know(box)
+            for early in self._early:
+                self._outbox = self._outbox.stored(*early)
+            async with asyncio.TaskGroup() as group:
+                for job in self._jobs():
+                    group.create_task(job)
+                await self._deliver(reader)
+        finally:
+            await self._close()
+            threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+
+    def _jobs(self) -> list[Coroutine[Any, Any, None]]:
+        """What goes on beside sending."""
+        return [self._watch_link()]
+
+    async def _deliver(self, reader: JournalReader) -> None:
+        while self._outbox is not None:
+            self._woken.clear()
+            match self._outbox.next_action(self._clock().boot):
+                case Send() | Probe() as action:
+                    await self._exchange(reader, action)
+                case Wait(until):
+                    await self._sleep(until)
+                case Halted():
+                    await self._sleep(None)
+
+    async def _sleep(self, until: int | None) -> None:
+        """Until that instant or until something happens; the clock is looked at four times a second."""
+        seconds = LOOK if until is None else min(LOOK, max(0.0, (until - self._clock().boot) / SECOND))
+        try:
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _exchange(self, reader: JournalReader, action: Send | Probe) -> None:
+        answer: Answer | Failed
+        try:
+            found = [] if isinstance(action, Probe) else await self._bodies(reader, action)
+            request: Send | Probe = action if isinstance(action, Probe) else Send(action.first, len(found))
+            answer = await self._post(reader, found)
+            await self._see_what_is_kept(reader, answer)
+        except (sqlite3.Error, LookupError) as error:
+            request, answer = action, Failed(f"the journal cannot be read: {error}")
+        if self._outbox is not None:
+            before = self._outbox
+            at = self._clock().boot
+            self._outbox = before.sending(request).answered(at, answer, self._jitter())
+            self._report(at, before, self._outbox)
+            self._warn_of_ends()
+
+    async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
+        """A server that goes back may ask for what is kept no more."""
+        if self._outbox is not None and 0 < classify(answer).next <= self._outbox.acked:
+            kept_from = await aside(reader.first_sequence)
+            self._outbox = replace(self._outbox, kept_from=kept_from)
+
+    async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
+        wanted = cut(
+            range(action.first, action.first + action.count),
+            (n for n, one in self._instead.items() if one.skips),
+        )
+        known = self._fresh | {n: one.outgoing for n, one in self._instead.items()}
+        found = [known[sequence] for sequence in wanted if sequence in known]
+        if len(found) != len(wanted):
+            stored = await aside(reader.bodies, wanted.start, len(wanted))
+            instead = self._instead
+            found = [instead[one.sequence].outgoing if one.sequence in instead else one for one in stored]
+        if [one.sequence for one in found] != list(wanted)[: len(found)] or not found:
+            raise LookupError(f"event {action.first} is not in it")
+        size = 0
+        for count, one in enumerate(found):
+            size += len(one.body) + 1
+            if count and size > BATCH_BYTES:
+                return found[:count]
+        return found
+
+    def _report(self, at: int, before: Outbox, after: Outbox) -> None:
+        """Tell what the answer changed."""
+        if after.acked != before.acked:
+            self._on_acked(after.acked)
+        self._report_trouble(at, before, after)
+        self._tell_link()
+
+    def _report_trouble(self, at: int, before: Outbox, after: Outbox) -> None:
+        if after.trouble is not None and _kind(after.trouble) != _kind(before.trouble):
+            self._alarm(after.trouble)
+        if after.last_error is not None:
+            left_out = self._lines.worth(at, after.last_error)
+            if left_out is not None:
+                log.warning(
+                    "delivery failed",
+                    table=self._table,
+                    reason=after.last_error,
+                    owed=after.owed,
+                    left_out=left_out,
+                )
+        elif before.last_error is not None and self._lines.worth(at, "again") is not None:
+            log.info("delivery goes on", table=self._table, owed=after.owed)
+
+    def _alarm(self, trouble: Trouble) -> None:
+        log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
+        self._on_alarm(trouble.code, trouble.text)
+
+    def _warn_of_ends(self) -> None:
+        """Once a day: a certificate that ends soon."""
+        tls, at = self.tls, self._clock()
+        for text in () if tls is None else tls.ending(at.wall / SECOND, self._warn_days):
+            whose = text.partition(" certificate ")[0]
+            if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
+                self._warned[whose] = at.boot
+                self._alarm(Trouble("certificate", f"{text[0].upper()}{text[1:]}."))
+
+    async def _watch_link(self) -> None:
+        """The link also turns bad by time alone, in the middle of a try too."""
+        while True:
+            self._tell_link()
+            await asyncio.sleep(LOOK)
+
+    def _link(self, box: Outbox) -> Link:
+        return box.link(self._clock().boot)
+
+    def _tell_link(self) -> None:
+        if self._outbox is not None:
+            link = self._link(self._outbox)
+            if link != self._told:
+                self._told = link
+                self._on_link(link)
+
+
+def _kind(trouble: Trouble | None) -> str:
+    """Trouble without its numbers: a server that counts seconds in its words is not a new alarm."""
+    return "" if trouble is None else trouble.code + re.sub(r"\d+", "#", trouble.text)

@@ -1,0 +1,238 @@
+"""Taking events from a NATS JetStream stream, and answering the tables that ask how far they were taken.
+
+The place in the stream is kept in the server's own database and moves in the very commit that keeps the
+events; the consumer begins behind it at every connection.  So what comes is always in order and never lost,
+and what comes twice is known by its id.  An event that cannot be taken does not hold up the other tables: it
+is let go, and its table is told, which sends it again (``resend``) or halts until a person acts (422).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any, TypeVar
+
+import nats.errors
+import nats.js.errors
+import structlog
+from nats.aio.client import Client, RawCredentials
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, DiscardPolicy, StorageType, StreamConfig
+
+from tablectl.gameserver.intake import Intake, Reply
+from tablectl.gameserver.store import Store
+
+STREAM = "TABLES"
+SUBJECT = "tables.*.events"
+LINK = "tables.*.link"
+CONSUMER = "gameserver"
+MOST = 1000
+"""Messages in one commit."""
+PENDING = 5000
+HEARTBEAT = 5.0
+"""Seconds; a consumer that says nothing for three of them is gone."""
+AGAIN = 0.5
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+
+class StreamIntake:
+    """Consumes for one game server. ``credential``: the text of a ``.creds`` file, a token, or empty."""
+
+    def __init__(self, url: str, store: Store, intake: Intake, pool: Executor, credential: str = "") -> None:
+        self._servers = url.split(",")
+        self._store = store
+        self._intake = intake
+        self._pool = pool
+        self._credential = credential
+        self._refused: dict[str, tuple[int, int, str]] = {}
+        """By table: the event wanted when one was refused, the status and the words."""
+        self._done = 0
+        self._stream = ""
+        self.consuming = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until cancelled; a connection that ends is made anew."""
+        told = ""
+        while True:
+            try:
+                await self._session()
+            except Exception as error:  # noqa: BLE001 whatever it is, it is told and tried again
+                if str(error) != told:
+                    told = str(error)
+                    log.warning("no events from NATS", reason=told or type(error).__name__)
+            self.consuming.clear()
+            await asyncio.sleep(AGAIN)
+
+    async def _session(self) -> None:
+        ended, arrived = asyncio.Event(), _Arrived()
+
+        async def closed() -> None:
+            ended.set()
+            arrived.come.set()
+
+        async def heard(error: Exception) -> None:
+            log.warning("NATS says", reason=str(error))
+
+        client = Client()
+        options: dict[str, Any] = {}
+        if "BEGIN NATS USER JWT" in self._credential:
+            options["user_credentials"] = RawCredentials(self._credential)
+        elif self._credential:
+            options["token"] = self._credential
+        try:
+            async with asyncio.timeout(10):
+                await client.connect(
+                    self._servers,
+                    name="tablectl gameserver",
+                    allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
+                    closed_cb=closed,
+                    error_cb=heard,
+                    **options,
+                )
+                stream = await self._consume(client, arrived)
+            self.consuming.set()
+            while not ended.is_set():
+                await self._take(stream, await arrived.next())
+        finally:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(client.close(), 1)
+
+    async def _consume(self, client: Client, arrived: _Arrived) -> tuple[str, str]:
+        """Begin behind what is held; the stream's name and when it was made, which tells it from others."""
+        js = client.jetstream(timeout=5)
+        name, created, last = await _stream(client, js)
+        self._stream = name
+        at = await self._in_pool(self._store.stream_position, name, created)
+        self._done = at if at <= last else 0
+        with contextlib.suppress(nats.js.errors.NotFoundError):
+            await js.delete_consumer(name, CONSUMER)
+        inbox = client.new_inbox()
+        await client.subscribe(inbox, cb=arrived.put)
+        await client.subscribe(LINK, cb=self._asked)
+        await js.add_consumer(
+            name,
+            ConsumerConfig(
+                durable_name=CONSUMER,
+                deliver_subject=inbox,
+                deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+                opt_start_seq=self._done + 1,
+                ack_policy=AckPolicy.ALL,
+                filter_subject=SUBJECT,
+                max_ack_pending=PENDING,
+                idle_heartbeat=HEARTBEAT,
+            ),
+        )
+        return name, created
+
+    async def _take(self, stream: tuple[str, str], messages: Sequence[Msg]) -> None:
+        if messages:
+            self._done = await self._in_pool(self._keep, stream, messages)
+            await messages[-1].ack()
+
+    def _keep(self, stream: tuple[str, str], messages: Sequence[Msg]) -> int:
+        """All in one commit, and with it the place in the stream, which is returned."""
+        at = messages[-1].metadata.sequence.stream
+        with self._store.transaction():
+            for message in messages:
+                table = message.subject.split(".")[1]
+                self._note(table, self._intake.take_message(table, message.data))
+            self._store.set_stream_position(*stream, at)
+        return at
+
+    def _note(self, table: str, reply: Reply) -> None:
+        """Remember what the table is to be told: refusals, until something is taken. A gap tells itself."""
+        if reply.status == 200:
+            self._refused.pop(table, None)
+        elif reply.status != 409:
+            held = self._store.held(table)
+            words = str(reply.payload.get("error", ""))
+            self._refused[table] = (held.next if held else 1, reply.status, words)
+
+    # --- the tables' questions ------------------------------------------------------------------------------
+
+    async def _asked(self, message: Msg) -> None:
+        table = message.subject.split(".")[1]
+        try:
+            asked = json.loads(message.data)
+            epoch, stored, acked = str(asked["epoch"]), int(asked["stored"]), int(asked["acked"])
+            if asked["stream"] != self._stream:  # its place in another stream says nothing here
+                stored = 0
+        except (ValueError, LookupError, TypeError, RecursionError):
+            epoch, stored, acked = "", 0, 0
+        answer = await self._in_pool(self._answer, table, epoch, stored, acked)
+        with contextlib.suppress(nats.errors.Error):
+            await message.respond(json.dumps(answer).encode())
+
+    def _answer(self, table: str, epoch: str, stored: int, acked: int) -> dict[str, Any]:
+        reply = self._intake.wanted(table, epoch)
+        answer = dict(reply.payload)
+        if reply.status != 200:
+            return answer | {"status": reply.status}
+        held, wanted = self._store.held(table), answer["next"]
+        if held is not None:
+            answer["epoch"] = held.epoch
+        refused = self._refused.get(table)
+        if refused is not None:
+            at, status, words = refused
+            of_event = status in (400, 422) and at == wanted
+            return answer | {"status": 422 if of_event else 403, "error": words}
+        if 0 < stored <= self._done and wanted <= acked:
+            answer["resend"] = True
+        return answer
+
+    async def _in_pool(self, call: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call, *args)
+
+
+class _Arrived:
+    """What the consumer has pushed and nobody took yet; never more than :data:`PENDING` unacknowledged."""
+
+    def __init__(self) -> None:
+        self._messages: list[Msg] = []
+        self.come = asyncio.Event()
+        self._heard_at = asyncio.get_running_loop().time()
+
+    async def put(self, message: Msg) -> None:
+        self._heard_at = asyncio.get_running_loop().time()
+        if message.header is None or "Status" not in message.header:
+            self._messages.append(message)
+            self.come.set()
+
+    async def next(self) -> list[Msg]:
+        """The next ones, at most :data:`MOST`; none when something happened. Raises when nothing is heard."""
+        while not self.come.is_set():
+            try:
+                async with asyncio.timeout(HEARTBEAT):
+                    await self.come.wait()
+            except TimeoutError:
+                if asyncio.get_running_loop().time() - self._heard_at > 3 * HEARTBEAT:
+                    raise nats.errors.StaleConnectionError from None
+        found, self._messages = self._messages[:MOST], self._messages[MOST:]
+        if not self._messages:
+            self.come.clear()
+        return found
+
+
+async def _stream(client: Client, js: JetStreamContext) -> tuple[str, str, int]:
+    """Name, time of making and newest message of the stream; a missing one is made."""
+    try:
+        name = await js.find_stream_name_by_subject(SUBJECT)
+    except nats.js.errors.NotFoundError:
+        made = StreamConfig(
+            name=STREAM, subjects=[SUBJECT], storage=StorageType.FILE, discard=DiscardPolicy.NEW
+        )
+        await js.add_stream(made)
+        name = STREAM
+        log.warning("the stream was missing and was made", stream=name)
+    info = json.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", b"", timeout=5)).data)
+    if "error" in info:
+        raise ValueError(str(info["error"]))
+    return name, str(info["created"]), int(info["state"]["last_seq"])

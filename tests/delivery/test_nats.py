@@ -1,0 +1,600 @@
+"""Delivery over a real NATS server into the reference game server, and through everything that breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tablectl.clock import now
+from tablectl.delivery.instead import instead_of, park
+from tablectl.gameserver import intake
+from tablectl.gameserver.server import GameServer, accept_epoch
+from tablectl.gameserver.store import RoundRecord
+from tablectl.journal import Journal
+from tests.delivery.nats_rig import Rig, Sender, Thief
+from tests.gameserver.posting import SECRET
+
+
+@pytest_asyncio.fixture
+async def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
+    for module in ("sender", "nats"):
+        monkeypatch.setattr(f"tablectl.delivery.{module}.LOOK", 0.02)
+    made = Rig(tmp_path)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def held(server: GameServer, table: str = "T07") -> list[bytes]:
+    return [taken.body for taken in server.store.events(table, limit=100_000)]
+
+
+# --- the good way -----------------------------------------------------------------------------------------
+
+
+async def test_events_arrive_once_in_order_byte_for_byte(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    await sender.good()
+    for _ in range(5):
+        sender.play()
+    sender.play(995)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    assert len(held(server)) == 1000
+    assert await rig.nats.messages() == 1000
+    assert sender.alarms == []
+
+
+async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    async with rig.client() as client:
+        heard = await client.subscribe("tables.*.events")
+        sender = rig.sender()
+        sender.play(2)
+        await sender.all_stored()
+        messages = [await heard.next_msg(2) for _ in range(2)]
+    ids = [json.loads(body)["id"] for body in sender.bodies]
+    assert [message.subject for message in messages] == ["tables.T07.events"] * 2
+    assert [message.headers for message in messages] == [
+        {
+            "ce-type": "tablectl.round.resulted.v1",
+            "Nats-Msg-Id": ids[n],
+            "Nats-Expected-Last-Subject-Sequence": str(n),
+        }
+        for n in range(2)
+    ]
+    assert [message.data for message in messages] == sender.bodies
+
+
+async def test_several_tables_in_one_stream_keep_apart(rig: Rig) -> None:
+    server = await rig.server()
+    senders = [rig.sender(path=rig.folder / f"{name}.db", table=name) for name in ("A", "B", "C-1")]
+    for _ in range(20):
+        for sender in senders:
+            sender.play(3)
+        await asyncio.sleep(0)
+    for sender in senders:
+        await sender.all_taken(server)
+        assert held(server, sender.table) == sender.bodies
+
+
+# --- the link ---------------------------------------------------------------------------------------------
+
+
+async def test_the_streams_word_alone_makes_no_good_link(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_stored()
+    await sender.until(lambda: sender.links[-1:] == [(False, "no game server answers on tables.T07.link")])
+    assert await rig.nats.messages() == 3
+    server = await rig.server()
+    await sender.good()
+    assert held(server) == sender.bodies
+    await rig.stop(server)
+    sender.play(2)
+    await sender.all_stored()
+    await sender.until(lambda: not sender.links[-1][0])
+    assert sender.alarms == []
+    again = await rig.server()
+    await sender.all_taken(again)
+    await sender.good()
+    assert held(again) == sender.bodies
+
+
+async def test_a_game_server_that_answers_and_takes_nothing_is_no_good_link(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    async with rig.client() as client:
+
+        async def answer(message: object) -> None:
+            await message.respond(b'{"next": 1}')  # type: ignore[attr-defined]
+
+        await client.subscribe("tables.*.link", cb=answer)
+        sender = rig.sender()
+        await sender.good()
+        sender.play()
+        await sender.until(
+            lambda: sender.links[-1] == (False, "the game server is owed events older than 2 s")
+        )
+        assert sender.outbox.owed == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"", 'the game server answers 200 without {"next": N}, which acknowledges nothing'),
+        (b'{"next": "7"}', "with a `next` that is no event number"),
+        (b'{"next": 9}', "the server is ahead of this journal"),
+        (b'{"status": 403, "error": "not you"}', 'it refuses this table or this history (epoch): "not you"'),
+        (
+            b'{"status": 422, "next": 1, "error": "no"}',
+            "the server refuses event 1: the game server answers 422",
+        ),
+        (b'{"status": 422, "error": "no"}', "without"),
+        (b'{"status": true}', "without"),
+        (b"[" * 70_000, "without"),
+    ],
+)
+async def test_answers_of_a_game_server_that_are_none(rig: Rig, said: bytes, reason: str) -> None:
+    await rig.nats.make_stream()
+    async with rig.client() as client:
+
+        async def answer(message: object) -> None:
+            await message.respond(said)  # type: ignore[attr-defined]
+
+        await client.subscribe("tables.*.link", cb=answer)
+        sender = rig.sender()
+        sender.play()
+        await sender.until(lambda: reason in sender.why)
+        await sender.all_stored()
+
+
+# --- the fence --------------------------------------------------------------------------------------------
+
+
+async def test_a_second_controller_with_the_same_table_is_fenced_off(rig: Rig) -> None:
+    server = await rig.server()
+    first = rig.sender()
+    first.play(5)
+    await first.all_taken(server)
+    second = rig.sender(path=rig.folder / "other.db")
+    second.play(9)
+    await second.until(lambda: second.alarms)
+    assert second.alarms[0][0] == "delivery-halted"
+    assert "another history" in second.alarms[0][1]
+    assert "accept it at the game server" in second.alarms[0][1]
+    first.play(2)
+    await first.all_taken(server)
+    assert held(server) == first.bodies
+    assert await rig.nats.messages() == 7
+
+
+async def test_a_replaced_pc_goes_on_once_a_person_accepted_it(rig: Rig) -> None:
+    server = await rig.server()
+    old = rig.sender()
+    old.play(5)
+    await old.all_taken(server)
+    await rig.stop(old)
+    new = rig.sender(path=rig.folder / "new.db")
+    new.play(3)
+    await new.until(lambda: new.alarms)
+    await new.until(lambda: server.store.refused_epochs("T07"))
+    new.delivery.retry()
+    await asyncio.sleep(0.2)
+    assert await rig.nats.messages() == 5
+    accept_epoch(rig.folder / "server.db", "T07", new.journal.epoch)
+    new.delivery.retry()
+    await new.all_taken(server)
+    await new.good()
+    assert held(server) == new.bodies
+    # The old one comes back: now it is the other history.
+    again = rig.sender()
+    again.play()
+    await again.until(lambda: again.alarms)
+    assert "another history" in again.alarms[0][1]
+
+
+async def test_a_game_server_that_answers_anybody_is_no_acceptance(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    async with rig.client() as client:
+
+        async def answer(message: object) -> None:
+            await message.respond(b'{"next": 1}')  # type: ignore[attr-defined]
+
+        await client.subscribe("tables.*.link", cb=answer)
+        first = rig.sender()
+        first.play(3)
+        await first.all_stored()
+        await rig.stop(first)
+        second = rig.sender(path=rig.folder / "other.db")
+        second.play(2)
+        await second.until(lambda: second.alarms)
+        assert "another history" in second.alarms[0][1]
+        assert await rig.nats.messages() == 3
+
+
+async def test_a_copy_of_the_journal_that_went_another_way_is_another_history(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(5)
+    await sender.all_taken(server)
+    copy = rig.folder / "copy.db"
+    sender.journal._db.execute("VACUUM INTO ?", (str(copy),))
+    sender.play(1)
+    await sender.all_taken(server)
+    await rig.stop(sender)
+    other = rig.sender(path=copy)
+    other.play(3)
+    await other.until(lambda: other.alarms)
+    assert "event 6 in the stream is not event 6 of this journal" in other.alarms[0][1]
+    assert await rig.nats.messages() == 6
+
+
+async def test_a_journal_restored_from_yesterday_halts(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(5)
+    await sender.all_taken(server)
+    yesterday = rig.folder / "yesterday.db"
+    sender.journal._db.execute("VACUUM INTO ?", (str(yesterday),))
+    sender.play(5)
+    await sender.all_taken(server)
+    await rig.stop(sender)
+    old = rig.sender(path=yesterday)
+    await old.until(lambda: old.alarms)
+    assert old.alarms[0][0] == "delivery-halted"
+    assert "ahead of this journal" in old.alarms[0][1]
+
+
+async def test_a_stranger_on_the_subject_halts_it(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    sender = rig.sender()
+    sender.play()
+    await sender.all_stored()
+    async with rig.client() as client:
+        await client.request("tables.T07.events", b"hello", timeout=2)
+    sender.play()
+    await sender.until(lambda: sender.alarms)
+    assert "of nobody that can be named" in sender.alarms[0][1]
+
+
+# --- what gets lost on the way ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lost", [1, 50])
+async def test_a_lost_acknowledgement_stores_nothing_twice(rig: Rig, lost: int) -> None:
+    server = await rig.server()
+    thief = await Thief(rig.nats.port).start()
+    sender = rig.sender(thief.url)
+    await sender.good()
+    sender.play(3)
+    await sender.all_taken(server)
+    for turn in range(3):
+        thief.steals = True
+        sender.play(lost)
+        await asyncio.wait_for(thief.stolen.wait(), 5)
+        thief.stolen.clear()
+        await sender.all_taken(server)
+        assert await rig.nats.messages() == 3 + lost * (turn + 1)
+    assert held(server) == sender.bodies
+    assert sender.alarms == []
+    await thief.stop()
+
+
+async def test_a_server_killed_three_times_in_mid_stream_has_every_event_once(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    await sender.good()
+    for turn in range(3):
+        for _ in range(30):
+            sender.play(3)
+            await asyncio.sleep(0)
+        await sender.until(lambda: sender.journal.acked() > turn * 90)  # noqa: B023 used at once
+        rig.nats.kill()
+        sender.play(5)
+        await sender.until(lambda: not sender.links[-1][0])
+        rig.nats.start()
+        sender.delivery.retry()
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    assert len(held(server)) == 285
+    assert await rig.nats.messages() == 285
+    assert sender.alarms == []
+
+
+async def test_a_game_server_killed_in_mid_stream_takes_every_event_once(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(300)
+    await sender.until(lambda: len(held(server)) > 20)
+    await rig.stop(server)
+    sender.play(100)
+    server = await rig.server()
+    await sender.all_taken(server)
+    assert held(server) == sender.bodies
+    assert server.store._all("SELECT name, at FROM streams") == [("TABLES", 400)]
+
+
+async def test_a_server_that_hangs_is_dropped_at_the_deadline(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender(deadline=0.4)
+    await sender.good()
+    os.kill(rig.nats.pid, signal.SIGSTOP)
+    try:
+        sender.play(2)
+        await sender.until(lambda: "within 0.4 s" in sender.why)
+        assert sender.task is not None
+    finally:
+        os.kill(rig.nats.pid, signal.SIGCONT)
+    await sender.all_taken(server)
+    assert held(server) == sender.bodies
+
+
+async def test_a_connection_that_died_in_silence_is_made_anew(rig: Rig) -> None:
+    server = await rig.server()
+    thief = await Thief(rig.nats.port).start()
+    sender = rig.sender(thief.url, deadline=0.4)
+    await sender.good()
+    thief.mute()
+    sender.play(2)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    await thief.stop()
+
+
+async def test_stream_that_lost_its_end_is_filled_again(rig: Rig) -> None:
+    """A power cut at the NATS server, or its store from yesterday: what was acknowledged is gone."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(10)
+    await sender.all_taken(server)
+    rig.nats.kill()
+    shutil.copytree(rig.folder / "store", rig.folder / "yesterday")
+    rig.nats.start()
+    sender.play(10)
+    await sender.all_taken(server)
+    rig.nats.kill()
+    shutil.rmtree(rig.folder / "store")
+    shutil.move(rig.folder / "yesterday", rig.folder / "store")
+    rig.nats.start()
+    sender.play(5)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    assert await rig.nats.messages() == 25
+    assert sender.alarms == []
+
+
+async def test_an_emptied_stream_goes_on_where_the_game_server_says(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(10)
+    await sender.all_taken(server)
+    await rig.stop(server)
+    await rig.nats.ask("STREAM.DELETE.TABLES")
+    await rig.nats.make_stream()
+    sender.play(5)
+    await sender.until(lambda: "only the game server can say where to go on" in sender.why)
+    assert await rig.nats.messages() == 0
+    again = await rig.server()
+    await sender.all_taken(again)
+    assert held(again) == sender.bodies
+    assert await rig.nats.messages() == 5
+    assert sender.alarms == []
+
+
+async def test_a_replaced_game_server_gets_what_the_stream_keeps_no_more(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(10)
+    await sender.all_taken(server)
+    await rig.stop(server)
+    await rig.nats.ask("STREAM.PURGE.TABLES", {"keep": 3})
+    new = await rig.server("new.db")
+    await sender.all_taken(new)
+    await sender.good()
+    assert held(new) == sender.bodies
+    sender.play(2)
+    await sender.all_taken(new)
+    assert held(new) == sender.bodies
+
+
+# --- what the server refuses ------------------------------------------------------------------------------
+
+
+async def test_a_missing_stream_is_told_and_found_when_it_comes(rig: Rig) -> None:
+    sender = rig.sender()
+    sender.play()
+    await sender.until(lambda: sender.alarms)
+    assert sender.alarms == [
+        (
+            "delivery-link",
+            "no stream takes tables.T07.events: it must be made on the NATS server (docs/integration.md)",
+        )
+    ]
+    await rig.nats.make_stream()
+    sender.delivery.retry()
+    await sender.all_stored()
+
+
+async def test_a_stream_that_vanishes_while_it_runs(rig: Rig) -> None:
+    await rig.nats.make_stream()
+    sender = rig.sender()
+    await sender.until(lambda: sender.delivery.outbox and sender.outbox.probed)
+    await rig.nats.ask("STREAM.DELETE.TABLES")
+    sender.play()
+    await sender.until(lambda: sender.alarms)
+    assert "no stream takes tables.T07.events" in sender.alarms[0][1]
+
+
+async def test_jetstream_that_is_off_is_told(rig: Rig) -> None:
+    rig.nats.kill()
+    config = rig.folder / "nats.conf"
+    config.write_text(f'listen: "127.0.0.1:{rig.nats.port}"\n')
+    rig.nats.start()
+    sender = rig.sender()
+    await sender.until(lambda: "JetStream does not answer" in sender.why)
+
+
+@pytest.mark.parametrize("limit", [{"max_msgs": 3}, {"max_bytes": 3000}])
+async def test_a_full_stream_loses_nothing_and_says_so(rig: Rig, limit: dict[str, int]) -> None:
+    await rig.nats.make_stream(**limit)
+    sender = rig.sender()
+    sender.play(8)
+    await sender.until(lambda: sender.alarms)
+    ((code, text),) = sender.alarms
+    assert code == "delivery-link"
+    assert text.startswith('the stream is full: "maximum')
+    assert 0 < sender.outbox.acked < 8
+    await rig.nats.ask(
+        "STREAM.UPDATE.TABLES", {"name": "TABLES", "subjects": ["tables.*.events"], "discard": "new"}
+    )
+    sender.delivery.retry()
+    server = await rig.server()
+    await sender.all_taken(server)
+    assert held(server) == sender.bodies
+
+
+async def test_an_event_larger_than_the_stream_takes(rig: Rig) -> None:
+    await rig.nats.make_stream(max_msg_size=300)
+    sender = rig.sender()
+    sender.play()
+    await sender.until(lambda: sender.alarms)
+    assert "the stream takes no event as large as this one" in sender.alarms[0][1]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            'permissions { publish: { allow: ["$JS.API.>"] }, subscribe: { allow: ["_INBOX_T07.>"] } }',
+            "does not let this table publish to tables.T07.events",
+        ),
+        (
+            'permissions { publish: { allow: ["tables.T07.>"] }, subscribe: { allow: ["_INBOX_T07.>"] } }',
+            "does not let this table publish to $JS.API.STREAM.NAMES",
+        ),
+        (
+            'permissions { publish: { allow: [">"] }, subscribe: { allow: ["_INBOX_T08.>"] } }',
+            "does not let this table listen on _INBOX_T07.>",
+        ),
+    ],
+)
+async def test_what_is_not_permitted_is_named(rig: Rig, more: str, words: str) -> None:
+    await rig.nats.make_stream()
+    users = f"authorization {{ users: [ {{ user: t, password: p, {more} }} ] }}\nno_auth_user: t"
+    rig.restart(users)
+    sender = rig.sender()
+    sender.play()
+    await sender.until(lambda: sender.alarms)
+    assert sender.alarms[0][0] == "delivery-link"
+    assert words in sender.alarms[0][1]
+
+
+async def test_the_permissions_of_the_guide_are_enough(rig: Rig) -> None:
+    allowed = (
+        'publish: { allow: ["tables.T07.events", "tables.T07.link", "$JS.API.STREAM.NAMES", '
+        '"$JS.API.STREAM.MSG.GET.TABLES"] }, subscribe: { allow: ["_INBOX_T07.>"] }'
+    )
+    rig.restart(
+        f"authorization {{ users: [ {{ user: t, password: p, permissions {{ {allowed} }} }},"
+        " { user: g, password: p } ] }\nno_auth_user: t"
+    )
+    await rig.nats.ask(
+        "STREAM.CREATE.TABLES", {"name": "TABLES", "subjects": ["tables.*.events"]}, user="g", password="p"
+    )
+    made = GameServer(rig.folder / "server.db", [SECRET], nats=rig.nats.url.replace("//", "//g:p@"))
+    await made.start()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(made)
+    await sender.good()
+    await made.stop()
+
+
+async def test_nobody_listens_there(rig: Rig) -> None:
+    rig.nats.kill()
+    sender = rig.sender()
+    await sender.until(lambda: "cannot be reached" in sender.why)
+    assert sender.alarms == []
+    second = rig.sender(f"nats://127.0.0.1:1,{rig.nats.url}", path=rig.folder / "second.db")
+    rig.nats.start()
+    await rig.nats.make_stream()
+    second.play()
+    await second.all_stored()
+
+
+async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:
+    """A game server that refuses the fourth event, and its own way to take it after all."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    original = server.store.put_round
+
+    def refuses(table: str, epoch: str, record: RoundRecord) -> None:
+        if record.round == 4 and record.state == "resulted":
+            raise intake._Refused(422, "no such bet here")
+        original(table, epoch, record)
+
+    server.store.put_round = refuses  # type: ignore[method-assign]
+    sender.play(4)
+    await sender.until(lambda: sender.alarms)
+    assert sender.alarms == [
+        ("delivery-halted", 'the server refuses event 4: the game server answers 422: "no such bet here"')
+    ]
+    assert sender.delivery.trouble is not None
+    assert sender.delivery.trouble.refused == 4
+    assert sender.delivery.status()["halted"] is True
+    assert len(held(server)) == 3
+    return sender, server, original
+
+
+async def test_a_refused_event_halts_its_table_alone_and_goes_on_when_mended(rig: Rig) -> None:
+    sender, server, original = await refusing(rig)
+    other = rig.sender(path=rig.folder / "other.db", table="T08")
+    other.play(3)
+    await other.all_taken(server)
+    await other.good()
+    sender.delivery.retry()  # too soon
+    await sender.until(lambda: len(sender.alarms) == 2)
+    server.store.put_round = original  # type: ignore[method-assign]
+    sender.delivery.retry()
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+
+
+async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
+    sender, server, _ = await refusing(rig)
+    stored = sender.journal.bodies(4, 1)[0]
+    event = park(stored, sender.journal.epoch, now(), "system: test", "bo")
+    one = instead_of(event, "T07", sender.journal.epoch)
+    assert one is not None
+    sender.delivery.sends_instead(one)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+
+
+def test_bad_addresses_are_refused(tmp_path: Path) -> None:
+    for url in ("http://x", "nats://", "nats://u:p@x", "nats://x/path", "nats://x,ftp://y", "nats://x:0"):
+        with pytest.raises(ValueError, match="a NATS server's address is"):
+            Sender(tmp_path / "T07.db", url)
+
+
+def test_journal_is_not_touched_by_a_bad_address(tmp_path: Path) -> None:
+    assert Journal.open(tmp_path / "T07.db", "T07").last() == (0, 0)
