@@ -57,6 +57,8 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
     db: sqlite3.Connection | None = None
     try:
+        if mode == "rw":
+            _sync_left(path)
         db = _connect(path, mode)
         meta = {key: str(value) for key, value in db.execute("SELECT key, value FROM meta")}
         if meta.get("schema") != str(SCHEMA):
@@ -77,6 +79,21 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         if isinstance(error, sqlite3.Error):
             raise fault_of(path, error, "not a journal that can be read") from error
         raise
+
+
+def _sync_left(path: Path) -> None:
+    """Force to the disk what a killed process may have left in memory only, before anything is told of it.
+
+    It may have died between writing a commit and its sync: SQLite reads those rows as committed, and a power
+    cut would take them away again. Before SQLite has the files open: closing one drops this process's locks.
+    """
+    for one in (path.with_name(path.name + "-wal"), path.parent):
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(one, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _prepare(db: sqlite3.Connection) -> None:
@@ -106,8 +123,4 @@ def create(path: Path, table: str) -> None:
     except sqlite3.Error as error:
         raise fault_of(path, error, "a journal cannot be made here") from error
     new.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    _sync_left(path)

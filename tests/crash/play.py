@@ -18,11 +18,12 @@ from typing import Any
 
 from tablectl import events as ev
 from tablectl.emulation import EmulatedShoe
+from tablectl.local import NotReachable
 from tablectl.plugins import load_driver
 from tests.crash.boundaries import Arm
 from tests.crash.forked import ForkedRig
 from tests.crash.people import Console, Follower, SteadyDealer, Told
-from tests.e2e.harness import PIT_BOSS, Changes, Rig, counted_cards, standing, until
+from tests.e2e.harness import PIT_BOSS, Changes, Rig, counted_cards
 
 RULES = Changes(
     {
@@ -90,36 +91,29 @@ class CrashRig(ForkedRig):
         )
         dealing.start()
         following.start()
-        until_ = time.monotonic() + 60
+        end = time.monotonic() + 60
         try:
-            while dealing.is_alive():
-                assert time.monotonic() < until_, "the shoe is not dealt within 60 s"
+            last = None
+            while dealing.is_alive() or last is None:
+                assert time.monotonic() < end, f"the shoe is not dealt within 60 s: {self._failed!r}"
                 if not self.daemon.running:
                     self._bury(deaths)
                     self.arm = left.pop(0) if left else None
                     self.daemon.start()
                 time.sleep(0.002)
+                last = None if dealing.is_alive() else self._settled()
             if self._failed is not None:
                 raise self._failed
-            if not self.daemon.running:
-                self._bury(deaths)
-                self.arm = None
-                self.start_daemon()
-            self.settle()
-            until(lambda: len(self.told.events) == self.client.state()["sequence"], "the stream tells it all")
-            last = self.client.state()
         finally:
             self._ended.set()
         code, _ = self.daemon.end()
-        if code == -9:  # an arm that was left struck in the end
-            assert self.arm is not None
-            deaths.append(self.arm)
+        if code == -9:  # a boundary that only a stop comes to
+            self._bury(deaths)
             self.arm = None
             self.start_daemon()
             self.settle()
-            assert self.daemon.end()[0] == 0
-        else:
-            assert code == 0, f"the daemon ended with {code}: {self.errors()[-500:]}"
+            code, _ = self.daemon.end()
+        assert code == 0, f"the daemon ended with {code}: {self.errors()[-500:]}"
         dealing.join(20)
         reached = Counter(json.loads(self.counts.read_text()))
         self.check_everything()
@@ -132,6 +126,14 @@ class CrashRig(ForkedRig):
         assert self.daemon.code == -9, f"the daemon ended with {self.daemon.code}: {self.errors()[-500:]}"
         assert self.arm is not None, "the daemon was killed, and nobody did it"
         deaths.append(self.arm)
+
+    def _settled(self) -> dict[str, Any] | None:
+        """The state once the game server and the stream have everything; None: not yet."""
+        with contextlib.suppress(NotReachable):
+            state = self.client.state()
+            if state["acked"] == state["sequence"] == len(self.told.events) and not state["journal"]["depth"]:
+                return state
+        return None
 
     def _deal(self, dealer: SteadyDealer) -> None:
         try:
