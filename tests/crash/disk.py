@@ -109,6 +109,8 @@ class Disk:
                 file.since = file.since[len(covered) :]
                 # A sync of a new file takes its name with it on the file systems that this runs on, but no
                 # standard says so: the name is safe only with the folder.
+            case "X":  # what was written since the last sync never comes to the disk, unless written again
+                self._file(step).since = []
             case "D":
                 self._safe, self._since = self._names, []
             case _:

@@ -6,13 +6,16 @@ from the beginning.  They are real processes: killed by a signal, with nothing s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,20 @@ def _log_to(path: str) -> None:
     os.dup2(log, 2)
 
 
-def _daemon(config: str, log: str, arm: Arm | None, counts: str | None) -> None:
+def _slow_disk(slow: Path) -> None:
+    """Every commit takes as long as the file ``slow`` says, while it is there."""
+
+    class Slow(sqlite3.Connection):
+        def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+            if sql == "COMMIT":
+                with contextlib.suppress(OSError, ValueError):
+                    time.sleep(float(slow.read_text()))
+            return super().execute(sql, parameters)
+
+    sqlite3.connect = partial(sqlite3.connect, factory=Slow)  # type: ignore[assignment]
+
+
+def _daemon(config: str, log: str, arm: Arm | None, counts: str | None, slow: str | None) -> None:
     from tablectl.config import load_config
     from tablectl.daemon import run
 
@@ -37,6 +53,8 @@ def _daemon(config: str, log: str, arm: Arm | None, counts: str | None) -> None:
     if arm is not None or counts is not None:
         boundaries = Boundaries(arm)
         install(boundaries)
+    if slow is not None:
+        _slow_disk(Path(slow))
     code = run(load_config(Path(config)))
     if counts is not None:
         Path(counts).write_text(json.dumps(boundaries.counts))
@@ -89,6 +107,10 @@ class Forked(Program):
         assert code is not None, f"it did not end within {timeout:g} s"
         return code, time.monotonic() - begun
 
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal and go on."""
+        os.kill(self.pid, number)
+
     def stop_somehow(self) -> None:
         if self._forked is not None and self.running:
             os.kill(self.pid, signal.SIGCONT)
@@ -101,6 +123,8 @@ class ForkedRig(Rig):
 
     arm: Arm | None = None
     counts: Path | None = None
+    slow: Path | None = None
+    """A file that makes the disk slow while it is there."""
 
     daemon: Forked
     server: Forked
@@ -114,7 +138,8 @@ class ForkedRig(Rig):
 
     def _daemon_arguments(self) -> tuple[object, ...]:
         counts = None if self.counts is None else str(self.counts)
-        return str(self.config), str(self.daemon.log), self.arm, counts
+        slow = None if self.slow is None else str(self.slow)
+        return str(self.config), str(self.daemon.log), self.arm, counts, slow
 
     def wait_answers(self) -> int:
         """Wait until the daemon answers; the newest row then."""

@@ -8,6 +8,7 @@
  *
  * A record: one letter, length of the name (u8), of the second part (u32), offset (u64); then name and part.
  *   C created   W written   T truncated to offset   F sync begun   f sync done   D folder synced
+ *   X sync failed: the kernel calls the pages clean now, though the disk never got them
  *   R renamed to part   U removed   S said on a socket
  */
 #define _GNU_SOURCE
@@ -213,8 +214,7 @@ static int sync_begins(int fd, char *name)
                 kill(getpid(), SIGKILL);
             goes_on = syncs != fail_at;
         }
-        if (goes_on)
-            note('F', name, 0, "", 0);
+        note(goes_on ? 'F' : 'X', name, 0, "", 0);
     }
     pthread_mutex_unlock(&lock);
     return goes_on;

@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import random
 import socket
+import sqlite3
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tablectl.journal import Journal
@@ -27,6 +30,15 @@ def made(number: int) -> Row:
     return Row(number, number // 2 if event else None, public if event else None, body, raw)
 
 
+def stubbornly(write: Callable[[], None]) -> None:
+    """Until the disk takes it, as the journal's thread does."""
+    while True:
+        try:
+            return write()
+        except sqlite3.OperationalError:
+            continue
+
+
 def write(path: Path, rows: int) -> None:
     """Write so many rows and tell of each."""
     here, there = socket.socketpair()
@@ -42,11 +54,11 @@ def write(path: Path, rows: int) -> None:
     while number < last:
         count = chance.randint(1, 4)
         acked = (number - 1) // 2 if chance.random() < 0.3 else None
-        journal.append([made(n) for n in range(number, number + count)], acked=acked)
+        stubbornly(partial(journal.append, [made(n) for n in range(number, number + count)], acked=acked))
         number += count
         tell()
         if chance.random() < 0.3:
-            journal.set_acked((number - 1) // 2)
+            stubbornly(partial(journal.set_acked, (number - 1) // 2))
     journal.close()
 
 
