@@ -1,4 +1,4 @@
-"""``python -m tests.crash points|kills|power``: the long runs, with what they found at the end."""
+"""``python -m tests.crash points|kills``: the long runs, with what they found at the end."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _told(at: Boundaries) -> None:
 
     async def stream(self: web.StreamResponse, data: bytes) -> None:
         at.reach("stream:before")
-        await write(self, data)  # type: ignore[arg-type]
+        await write(self, data)
         at.reach("stream:after")
 
     web.Response.write_eof = answer  # type: ignore[method-assign]

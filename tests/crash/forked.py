@@ -71,7 +71,9 @@ def _game_server(db: str, secret: str, port: int, log: str) -> None:
 class Forked(Program):
     """As :class:`Program`, by a fork. ``work`` and its arguments are what it runs."""
 
-    def __init__(self, work: Callable[..., None], arguments: Callable[[], tuple[object, ...]], log: Path) -> None:
+    def __init__(
+        self, work: Callable[..., None], arguments: Callable[[], tuple[object, ...]], log: Path
+    ) -> None:
         super().__init__("", [], log)
         self._work = work
         self._arguments = arguments

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tablectl.plugins import load_driver
+from tablectl.scripted_dealer import ScriptedDealer
 from tests.crash.forked import ForkedRig
 from tests.crash.people import Console, Follower, Told
 from tests.crash.play import check_told
 from tests.e2e.harness import PIT_BOSS, QUICK
-from tablectl.plugins import load_driver
-from tablectl.scripted_dealer import ScriptedDealer
 
 IN_START = 0.25
 """Share of the deaths that strike a process that has not answered yet."""

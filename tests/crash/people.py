@@ -1,4 +1,4 @@
-"""A dealer and a pit boss who live through crashes as the rules say, and a console that remembers what it was told.
+"""A dealer and a pit boss who live through crashes by the rules, and a console that notes what it is told.
 
 The cards of every shoe follow from the seed, whatever happens; a card that was drawn and not read is
 entered by the pit boss where it lies.  So a play with crashes must come to the same rounds as one without.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tablectl.cards import DECK, Card
-from tablectl.emulation import EmulatedShoe
-from tablectl.local import Client, Interrupted, NotReachable
+from tablectl.cards import Card
+from tablectl.local import Client, NotReachable
 from tablectl.scripted_dealer import ScriptedDealer
 
 AGAIN = 0.02
@@ -99,7 +97,10 @@ class SteadyDealer(ScriptedDealer):
         missing = None if state["kept"] or "enter" not in ways else self._missing(state)
         if missing is not None:
             self._supervised(
-                "enter", {"position": state["round"]["due"], "card": missing}, state, "training: it lies there"
+                "enter",
+                {"position": state["round"]["due"], "card": missing},
+                state,
+                "training: it lies there",
             )
         elif state["phase"] == "burning" and "burn done" in ways and self._burned > state["shoe"]["out"]:
             self._supervised("burn done", {"count": "1"}, state, "training: it was burned")

@@ -1,4 +1,4 @@
-"""One short shoe from its beginning to its end, with the daemon dying where it is told to, and the comparison.
+"""One short shoe from beginning to end, with the daemon dying where it is told to, and the comparison.
 
 A keeper starts the daemon again as often as it dies.  Afterwards everything is counted: what was told to
 anybody is in the journal, the game server holds the journal's events once each, byte for byte, and each
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablectl import events as ev
-from tablectl.emulation import EmulatedShoe
 from tablectl.local import NotReachable
 from tablectl.plugins import load_driver
 from tests.crash.boundaries import Arm
@@ -115,10 +114,13 @@ class CrashRig(ForkedRig):
             code, _ = self.daemon.end()
         assert code == 0, f"the daemon ended with {code}: {self.errors()[-500:]}"
         dealing.join(20)
-        reached = Counter(json.loads(self.counts.read_text()))
+        assert self.counts is not None
+        reached: Counter[str] = Counter(json.loads(self.counts.read_text()))
         self.check_everything()
         check_told(self, self.told)
-        return Played(self._rounds(), counted_cards(self.journal_events()), _lasting(last), tuple(deaths), reached)
+        return Played(
+            self._rounds(), counted_cards(self.journal_events()), _lasting(last), tuple(deaths), reached
+        )
 
     def _bury(self, deaths: list[Arm]) -> None:
         if self.daemon.code is None:
@@ -191,7 +193,9 @@ def compare(played: Played, smooth: Played) -> None:
     """A play with deaths came to what the play without came to. Raises :class:`AssertionError`."""
     assert played.rounds == smooth.rounds, f"rounds {played.rounds} instead of {smooth.rounds}"
     assert played.last == smooth.last, f"state {played.last} instead of {smooth.last}"
-    same = [card if card != UNSEEN else other for card, other in zip(played.counted, smooth.counted, strict=False)]
+    same = [
+        card if card != UNSEEN else other for card, other in zip(played.counted, smooth.counted, strict=False)
+    ]
     assert len(played.counted) == len(smooth.counted) and same == smooth.counted, (
         f"cards {played.counted} instead of {smooth.counted}"
     )

@@ -47,11 +47,19 @@ class Cuts:
 
 
 def cut_everywhere(
-    record: Sequence[Step], name: str, table: str, final: Sequence[Row], seed: int = 1, every: int = 1
+    record: Sequence[Step],
+    name: str,
+    table: str,
+    final: Sequence[Row],
+    *,
+    seed: int = 1,
+    every: int = 1,
+    since: int = 0,
 ) -> Cuts:
     """Cut the power after every ``every``-th moment that changes anything, and look what is left.
 
-    ``final``: the rows of the whole life, of which what is left must be a beginning.
+    ``final``: the rows of the whole life, of which what is left must be a beginning. ``since``: the step of
+    the record with which to begin to cut.
     """
     disk, told, found, chance = Disk(), Told(), Cuts(), random.Random(seed)
     commands = {row.row: _command(row) for row in final}
@@ -63,6 +71,8 @@ def cut_everywhere(
             disk.do(step)
             if step.what == "F":
                 continue
+        if at < since:
+            continue
         found.moments += 1
         if found.moments % every:
             continue
@@ -74,7 +84,9 @@ def cut_everywhere(
                 disk.cut(folder, survives, chance)
                 _look(folder / name, table, told, final, commands)
             except AssertionError as fault:
-                found.faults.append(f"after step {at} ({step.what} {step.name}), {survives} survives: {fault}")
+                found.faults.append(
+                    f"after step {at} ({step.what} {step.name}), {survives} survives: {fault}"
+                )
             finally:
                 shutil.rmtree(folder)
     return found
@@ -88,9 +100,7 @@ def _command(row: Row) -> str | None:
     return event.id if isinstance(event, CommandRecorded) else None
 
 
-def _look(
-    path: Path, table: str, told: Told, final: Sequence[Row], commands: dict[int, str | None]
-) -> None:
+def _look(path: Path, table: str, told: Told, final: Sequence[Row], commands: dict[int, str | None]) -> None:
     """The daemon's own start on what is left. Raises :class:`AssertionError`."""
     if not path.exists():
         assert not told.row and not told.sequence, f"event {told.sequence} was told, and there is no journal"

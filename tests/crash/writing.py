@@ -1,7 +1,7 @@
 """``python -m tests.crash.writing DATABASE ROWS``: a journal written and told of, as fast as it goes.
 
-Rows behind the last one, in transactions of one to four, the outbox cursor moved between them; after each commit
-the newest row is said on a socket.  The log comes to its automatic checkpoint again and again.
+Rows behind the last one, in transactions of one to four, the outbox cursor moved between them; after each
+commit the newest row is said on a socket.  The log comes to its automatic checkpoint again and again.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ class Day:
         while not self._ended.wait(0.3):
             with suppress(NotReachable):
                 status, found = self.rig.client.get("/v1/delivery")
-                if status == 200 and found["trouble"]:
+                if status == 200 and found.get("trouble"):
                     self.retry()
                 self.rig.shoe.plug_in()
 

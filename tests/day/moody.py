@@ -82,7 +82,9 @@ class MoodyLink:
             self.struck[mood] += 1
 
         async def forward() -> tuple[int, bytes]:
-            headers = {k: v for k, v in request.headers.items() if k.lower() not in ("host", "content-length")}
+            headers = {
+                k: v for k, v in request.headers.items() if k.lower() not in ("host", "content-length")
+            }
             url = self._target + request.path_qs
             async with self._session.request(request.method, url, data=body, headers=headers) as answer:
                 return answer.status, await answer.read()

@@ -1,0 +1,54 @@
+"""The daemon dies at every write, commit, send and acknowledgement, and the shoe comes to the same end.
+
+``make soak`` dies at every single one of a short shoe, with a second death after each; ``make test`` at one
+of each side. ``python -m tests.crash points`` tries other seeds.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.boundaries import KINDS, Arm
+from tests.crash.play import compare, play
+from tests.crash.points import every_boundary
+from tests.e2e.harness import SOAK
+
+each = pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"])
+
+SOME: dict[str, tuple[Arm, ...]] = {
+    "angel-eye": (
+        ("make:written", 1),
+        ("commit:before", 9),
+        ("insert:row", 7),
+        ("durable:before", 6),
+        ("request:answered", 3),
+        ("answer:before", 2),
+    ),
+    "bee-tek": (
+        ("make:after", 1),
+        ("commit:after", 8),
+        ("acked:before", 5),
+        ("request:written", 4),
+        ("cursor:after", 3),
+        ("stream:before", 4),
+    ),
+}
+
+
+@each
+def test_a_shoe_with_deaths_on_every_side_comes_to_the_same_end(protocol: str) -> None:
+    smooth, played = play(protocol, 1), play(protocol, 1, SOME[protocol])
+    assert played.deaths == SOME[protocol]
+    assert set(KINDS) == set(smooth.reached), "a kind of boundary that nothing reaches"
+    compare(played, smooth)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="dies some hundreds of times")
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("kind", KINDS)
+@each
+def test_death_at_every_boundary(protocol: str, kind: str) -> None:
+    for _, found in every_boundary(protocol, 1, [kind]):
+        assert not found.faults, found.faults
+    assert found.deaths, "nothing died"
