@@ -19,5 +19,5 @@ from tests.e2e.harness import SOAK
 def test_killed_at_random_moments_nothing_is_lost_or_told_twice(protocol: str) -> None:
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")  # pytest shows it when the test fails
-    found = kill_at_random(protocol, seed, 200 if SOAK else 3)
+    found = kill_at_random(protocol, seed, 200 if SOAK else 2)
     assert found.rounds

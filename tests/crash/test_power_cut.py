@@ -77,15 +77,15 @@ def recorded(library: Path, tmp_path: Path) -> Recorded:
 
 def test_a_journal_from_its_making_to_its_closing(recorded: Recorded) -> None:
     assert recorded.life(30) == 0
-    cuts = recorded.cut(every=1 if SOAK else 15)
+    cuts = recorded.cut(every=1 if SOAK else 25)
     assert not cuts.faults, cuts.faults[:3]
-    assert cuts.cuts > (800 if SOAK else 60)
+    assert cuts.cuts > (800 if SOAK else 30)
 
 
 def test_through_checkpoints_and_a_log_that_is_begun_anew(recorded: Recorded) -> None:
     assert recorded.life(500) == 0
     assert recorded.life(500 if SOAK else 10) == 0
-    cuts = recorded.cut(every=11 if SOAK else 401)
+    cuts = recorded.cut(every=11 if SOAK else 601)
     assert not cuts.faults, cuts.faults[:3]
 
 
@@ -130,7 +130,7 @@ def test_what_the_daemon_told_outlives_the_power(library: Path, tmp_path: Path) 
         assert len(told.events) > 20
         assert any(b"webhook-signature" in step.part for step in seen), "requests are recorded"
         cuts = cut_everywhere(
-            steps(record), f"{TABLE}.db", TABLE, rows_of(rig.journal_path), every=1 if SOAK else 20
+            steps(record), f"{TABLE}.db", TABLE, rows_of(rig.journal_path), every=1 if SOAK else 40
         )
     assert not cuts.faults, cuts.faults[:3]
     assert cuts.moments > 300

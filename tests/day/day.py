@@ -29,7 +29,7 @@ from tests.crash.forked import ForkedRig
 from tests.crash.people import Console, Follower, Told
 from tests.crash.play import check_told
 from tests.day.moody import MOODS, MoodyLink
-from tests.e2e.harness import PIT_BOSS, Changes, RecordingShoe, free_port
+from tests.e2e.harness import PIT_BOSS, Changes, RecordingShoe, free_port, until
 from tests.e2e.test_faults import in_deal_order
 from tests.e2e.test_shift_on_a_wire import FAULTS
 
@@ -37,7 +37,8 @@ WINDOW = 20.0
 """Seconds of a betting window, before the compression."""
 QUIET = 2 / 3
 """From this part of the day on nobody kills."""
-_EFBIG_AT_ONCE = 0
+NO_ROOM = 0
+"""Bytes a file may grow to while the disk is full: every write that makes one longer fails."""
 
 
 @dataclass
@@ -63,10 +64,12 @@ class Figures:
 
 
 def sample(pid: int) -> tuple[float, int]:
-    """MB resident and open descriptors of a process."""
+    """MB resident and open descriptors of a process. Raises :class:`OSError` when it is no more."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    resident = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
-    return resident / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    resident = [int(line.split()[1]) for line in lines if line.startswith("VmRSS")]
+    if not resident:
+        raise ProcessLookupError(pid)
+    return resident[0] / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 class Day:
@@ -123,12 +126,12 @@ class Day:
             time.sleep(min(0.2, self._length / 50))
             assert not self._wrong, self._wrong
             part = (time.monotonic() - begun) / self._length
-            if part > QUIET + 0.05 and not first and rig.daemon.running and rig.server.running:
-                first = self._samples()
+            if part > QUIET + 0.05 and not first:
+                first = until(self._samples, "both processes are there")
             if int(part * figures.hours) > hour:
                 hour = int(part * figures.hours)
                 told(f"hour {hour}: {dealer.ledger}"[:120])
-        last = self._samples()
+        last = until(self._samples, "both processes are there")
         self._ended.set()
         for thread in threads:
             thread.join(40)
@@ -211,7 +214,7 @@ class Day:
         pid = self.rig.daemon.pid
         with suppress(ProcessLookupError):
             _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_EFBIG_AT_ONCE, hard))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (NO_ROOM, hard))
             time.sleep(chance.uniform(0.05, 1.0))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
 

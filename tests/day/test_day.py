@@ -9,8 +9,8 @@ import pytest
 from tests.day.day import Day
 from tests.e2e.harness import SOAK
 
-HOURS = 4.0 if SOAK else 0.12
-OFTEN = 4.0 if SOAK else 1.5
+HOURS = 4.0 if SOAK else 0.08
+OFTEN = 4.0 if SOAK else 1.0
 GROWS_MB = 12.0
 
 
