@@ -33,11 +33,10 @@ class Told:
 class Console(Client):
     """Repeats a command under the same id until it is answered, as a person's console does."""
 
-    def __init__(self, path: Path, told: Told, stop: Callable[[], bool], repeats: bool = True) -> None:
+    def __init__(self, path: Path, told: Told, stop: Callable[[], bool]) -> None:
         super().__init__(path)
         self._told = told
         self._stop = stop
-        self._repeats = repeats
 
     def state(self, newer: int | None = None) -> dict[str, Any]:
         found = super().state(newer)
@@ -49,7 +48,7 @@ class Console(Client):
             try:
                 status, body = self.post("/v1/commands", command)
             except NotReachable:
-                if self._stop() or not self._repeats:
+                if self._stop():
                     raise
                 time.sleep(AGAIN)
                 continue

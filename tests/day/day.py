@@ -82,7 +82,7 @@ class Day:
         self._ended = threading.Event()
         self._wrong: list[BaseException] = []
         self._told = Told()
-        self._reading = threading.Lock()
+        self._signalling = threading.Lock()
         """Held while the daemon is (re)started or signalled, so that no two do it at once."""
         self._link_port = free_port()
         rules = Changes({"betting": {"seconds": WINDOW / speed, "pips": 0}})
@@ -187,14 +187,14 @@ class Day:
         return strike
 
     def _kill(self, chance: random.Random) -> None:
-        with self._reading:
+        with self._signalling:
             code, _ = self.rig.daemon.end(signal.SIGKILL)
             assert code == -9, f"the daemon ended by itself with {code}: {self.rig.errors()[-500:]}"
             time.sleep(chance.uniform(0, 0.3))
             self.rig.daemon.start()
 
     def _stop(self, chance: random.Random) -> None:
-        with self._reading:
+        with self._signalling:
             self.rig.daemon.signal(signal.SIGSTOP)
             time.sleep(chance.uniform(0.01, 0.5))
             self.rig.daemon.signal(signal.SIGCONT)
