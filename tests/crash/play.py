@@ -35,7 +35,7 @@ CUT_AT = 8
 """Cards before the cutting card: two burned, and two or three rounds."""
 
 LATE = 75
-"""The exit code of a stop that left a thread behind, on a busy machine: nothing may be lost by that either."""
+"""The exit code of a stop that left a thread behind, on a busy machine: that loses nothing either."""
 UNSEEN = "None"
 """A burn card that was told by a person, who does not say its face."""
 
