@@ -65,6 +65,8 @@ class Recording:
 
     header: Header
     pieces: tuple[Piece, ...] = field(default=())
+    torn: str = ""
+    """The last line, if whoever recorded was stopped in the middle of it: it is left out."""
 
 
 # --- writing -------------------------------------------------------------------------------------------
@@ -107,6 +109,7 @@ def parse_capture(text: str) -> Recording:
     """The recording a text holds. Raises :class:`CaptureFault` naming the line."""
     if len(text) > MOST_BYTES:
         raise CaptureFault(f"longer than {MOST_BYTES} characters")
+    text, torn = _torn(text)
     lines = list(enumerate(text.split("\n"), start=1))
     if lines[-1][1] == "":
         lines.pop()
@@ -118,7 +121,15 @@ def parse_capture(text: str) -> Recording:
     blank = next((index for index, (_, line) in enumerate(lines) if not line), None)
     if blank is None:
         raise CaptureFault(f"line {lines[-1][0]}: the header ends here without a blank line after it")
-    return Recording(_header(lines[1:blank]), tuple(_pieces(lines[blank + 1 :])))
+    return Recording(_header(lines[1:blank]), tuple(_pieces(lines[blank + 1 :])), torn)
+
+
+def _torn(text: str) -> tuple[str, str]:
+    """``text`` without a last line that has no end and says nothing, and that line."""
+    whole, end, last = text.rpartition("\n")
+    if not last or not end or not last[0].isdigit() or _PIECE.fullmatch(last):
+        return text, ""
+    return whole + end, last
 
 
 def _header(lines: Sequence[tuple[int, str]]) -> Header:
@@ -169,7 +180,8 @@ def _pieces(lines: Sequence[tuple[int, str]]) -> Iterator[Piece]:
         match = _PIECE.fullmatch(line)
         if match is None:
             raise CaptureFault(
-                f'line {number}: seconds and bytes in hex are expected, such as "0.049812 05 31 44"'
+                f"line {number}: seconds and bytes in hex are expected, "
+                'with six decimals as in "0.049812 05 31 44"'
             )
         seconds, _, micros = match[1].partition(".")
         at = int(seconds) * SECOND + int(micros) * 1000

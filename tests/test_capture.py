@@ -144,3 +144,20 @@ def test_time_between_the_bytes_is_played_too() -> None:
     found = list(decoded([Piece(0, b"a"), Piece(200, b"b"), Piece(900, b"c")], Idle(), start=10**6))
     items: list[tuple[int, Item]] = [(500, Reject(b"ab", "pause")), (1200, Reject(b"c", "pause"))]
     assert found == items
+
+
+@pytest.mark.parametrize("kept", range(1, len("0.100000 05 31 44")))
+def test_a_last_line_that_was_torn_is_left_out_and_told(kept: int) -> None:
+    last = "0.100000 05 31 44"[:kept]
+    recording = parse_capture(GOOD + last)
+    whole = parse_capture(GOOD)
+    if recording.torn:
+        assert (recording.pieces, recording.torn) == (whole.pieces, last)
+    else:
+        assert recording.pieces[:-1] == whole.pieces, "so far it is a line"
+        assert last in ("0.100000 05", "0.100000 05 31")
+
+
+def test_a_torn_line_that_is_not_the_last_one_is_refused() -> None:
+    with pytest.raises(CaptureFault, match=r"line 14: seconds and bytes in hex"):
+        parse_capture(GOOD + "0.1000\n0.200000 05\n")

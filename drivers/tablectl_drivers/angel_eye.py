@@ -38,6 +38,9 @@ STUB_NS = 500 * options.MILLISECOND
 REMEMBERED = 5
 """How many accepted frames a repeat is looked for in; a number comes round after nine."""
 
+SINGLES = 16
+"""Messages that wait for their second copy, where there is no check sum."""
+
 BURN_FRAMES = ("burn", "game", "outside")
 
 _HANDS = {t: label for label, t in wire.HAND_CODES.items()}
@@ -74,8 +77,9 @@ class AngelEyeDecoder:
     """Bytes of an Angel Eye shoe to items; see :class:`tablectl.scanner.Decoder`.
 
     ``repeat_window`` in ns: a frame that equals one of the last five, number included, is a repeat if
-    it comes no later than this after the copy before it; the very last one however late. ``after_nine``:
-    see :mod:`tablectl_drivers.angel_eye_numbers`.
+    it comes no later than this after the copy before it; the very last one however late. ``bcc`` ``off``: a
+    message counts once two copies agree, for one alone may be damaged. ``after_nine``: see
+    :mod:`tablectl_drivers.angel_eye_numbers`.
     """
 
     def __init__(
@@ -93,13 +97,14 @@ class AngelEyeDecoder:
 
     def _forget(self) -> None:
         self._memory: list[_Remembered] = []
+        self._single: list[tuple[wire.Frame, int]] = []
         self._last_draw = b""
         self._overdraw_error = False
 
     @property
     def pending(self) -> int:
         """Bytes held that have not become an item yet."""
-        return len(self._framer)
+        return len(self._framer) + sum(len(frame.raw) for frame, _ in self._single)
 
     def feed(self, data: bytes, now: int) -> Decoded:
         items: list[Item] = list(self.tick(now).items)
@@ -113,14 +118,17 @@ class AngelEyeDecoder:
         return Decoded(tuple(items))
 
     def tick(self, now: int) -> Decoded:
-        deadline = self.next_deadline()
-        if deadline is None or now < deadline:
-            return Decoded(())
-        stub = self._framer.give_up()
-        return Decoded((stub,) if stub else ())
+        items: list[Item] = []
+        while self._single and now > self._single[0][1] + self._window:
+            items.append(self._alone())
+        if len(self._framer) and now >= self._last_byte + STUB_NS and (stub := self._framer.give_up()):
+            items.append(stub)
+        return Decoded(tuple(items))
 
     def next_deadline(self) -> int | None:
-        return self._last_byte + STUB_NS if self.pending else None
+        wanted = [self._last_byte + STUB_NS] if len(self._framer) else []
+        wanted += [at + self._window + 1 for _, at in self._single[:1]]
+        return min(wanted, default=None)
 
     def reset(self) -> None:
         self._framer.clear()
@@ -143,6 +151,10 @@ class AngelEyeDecoder:
                     DeviceKind.NOTICE, frame.raw, f"a copy of the last event came {late} ms late"
                 )
                 return
+        if not self._sure and not self._agreed(frame, now):
+            if len(self._single) > SINGLES:
+                yield self._alone()
+            return
         if frame.payload == _START:
             self._forget()
         self._memory = [*self._memory[1 - REMEMBERED :], _Remembered(frame.seq, frame.payload, now)]
@@ -154,14 +166,26 @@ class AngelEyeDecoder:
             # The check sum is right: the shoe means a card, which nobody will tell again.
             yield DeviceEvent(DeviceKind.GAP, frame.raw, "a card was drawn; which one cannot be understood")
 
+    def _agreed(self, frame: wire.Frame, now: int) -> bool:
+        """Without a check sum: whether this is the second copy of a message."""
+        for i, (first, _) in enumerate(self._single):
+            if (first.seq, first.payload) == (frame.seq, frame.payload):
+                del self._single[i]
+                return True
+        self._single.append((frame, now))
+        return False
+
+    def _alone(self) -> Reject:
+        frame, _ = self._single.pop(0)
+        return Reject(frame.raw, "one copy alone, and no check sum says that it is right")
+
     def _missing(self, frame: wire.Frame, item: Item) -> DeviceEvent | None:
         """What the number of ``frame`` says of messages that did not come."""
         if frame.payload == _START:
             self._numbers.started(frame.seq)
             return None
         place = _PLACES.get(item.label) if isinstance(item, Scan) else None
-        # Without a check sum a damaged copy may come first.
-        found = self._numbers.told(frame.seq, place, uncertain=isinstance(item, Reject))
+        found = self._numbers.told(frame.seq, place)
         return DeviceEvent(found[0], frame.raw, found[1]) if found else None
 
     # --- what the payload means ----------------------------------------------------------------

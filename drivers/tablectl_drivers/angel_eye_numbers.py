@@ -25,33 +25,31 @@ class Numbers:
         self._seen = 0
         self._last: int | None = None
         self._place: int | None = None
-        self._uncertain = False
 
     def reconnected(self) -> None:
         """The numbers go on behind a reconnect: what was said meanwhile is told as a gap."""
-        self._place, self._uncertain = None, False
+        self._place = None
 
     def started(self, number: int) -> None:
         """A start signal has ``number``: the shoe counts afresh."""
-        self._last, self._place, self._uncertain = number, None, False
+        self._last, self._place = number, None
 
-    def told(self, number: int, place: int | None, *, uncertain: bool) -> tuple[DeviceKind, str] | None:
+    def told(self, number: int, place: int | None) -> tuple[DeviceKind, str] | None:
         """A new message has ``number``: what that says of messages that did not come, if anything.
 
-        ``place``: of a card dealt to a hand, how many cards lie before it. ``uncertain``: the message could
-        not be understood, perhaps because it was damaged; a good copy with the same number may follow.
+        ``place``: of a card dealt to a hand, how many cards lie before it.
         """
         found = self._judge(number, place)
         if number == 0 and not self._given:
             self._after_nine = 0
-        self._last, self._place, self._uncertain = number, place, uncertain
+        self._last, self._place = number, place
         return found
 
     def _judge(self, number: int, place: int | None) -> tuple[DeviceKind, str] | None:
         last = self._last
         if last is None:
             return None  # nothing is known, and whoever started to listen knows that
-        if number == last + 1 or (self._uncertain and number == last):
+        if number == last + 1:
             return None
         if last == 9 and (number == self._after_nine or (number == 0 and not self._given)):
             return None

@@ -76,6 +76,7 @@ class BeeTekDecoder:
 
     def reset(self) -> None:
         self._buffer.clear()
+        self._card: Card | None = None
         self._after_frame = False  # whether the bytes outside may be the repeated characters
         self._unread_at: int | None = None  # when a card was last said to be unread
         self._awaits_frame = False  # the alarm came first, the unread frame may follow
@@ -128,13 +129,17 @@ class BeeTekDecoder:
         """Whether the buffer holds ``[mode]`` and blanks, so that ``<`` goes on with this frame."""
         return _WHOLE_MODE.fullmatch(self._buffer) is not None
 
-    def _end_run(self, why_not_frame: str) -> Iterator[Reject]:
+    def _end_run(self, why_not_frame: str) -> Iterator[Item]:
         """What was being read is over without having become a frame."""
         raw = bytes(self._buffer)
         self._buffer.clear()
         may_trail, self._after_frame = self._after_frame, False
         if raw.startswith((b"[", b"<")):
             yield Reject(raw, why_not_frame, lost=True)
+        elif may_trail and self._card and _CARDS.get(b"Card:" + raw.strip(_BLANK), self._card) != self._card:
+            # The one thing this shoe says twice. No face: it may be a burn card.
+            text = "the shoe told its last card once more, as another one: look at the card"
+            yield DeviceEvent(DeviceKind.ERROR, raw, text, error=ErrorKind.FAULT)
         elif raw and not (may_trail and len(raw.rstrip(_BLANK)) <= TRAIL_CAP):
             yield Reject(raw, "bytes outside a frame")
 
@@ -150,8 +155,9 @@ class BeeTekDecoder:
             return Reject(raw, reason, lost=True)
         if body in _MODE_NAMES:
             return self._unread(raw, now)
-        if card := _CARDS.get(body):
-            return Scan(card, Label.NONE, raw)
+        self._card = _CARDS.get(body)
+        if self._card:
+            return Scan(self._card, Label.NONE, raw)
         return Reject(raw, "neither a card nor an alarm", lost=True)
 
     def _just_unread(self, now: int) -> bool:

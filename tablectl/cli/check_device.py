@@ -92,6 +92,10 @@ def _port(config: Config, daemon: int | None) -> Iterator[Finding]:
     if is_pseudo_terminal(device) and not config.table.test:
         yield Finding(DEVICE, FAIL, f"{device} is a pseudo-terminal; that needs table.test = true")
         return
+    found = _found(device)
+    if found is None and not is_tty(device) and not is_pseudo_terminal(device) and _reads_lines(config):
+        yield Finding(DEVICE, FAIL, f"{device} is no serial port; `tablectl devices` shows those that are")
+        return
     why = may_open(device)
     if why is not None:
         yield Finding(DEVICE, FAIL, why)
@@ -99,7 +103,6 @@ def _port(config: Config, daemon: int | None) -> Iterator[Finding]:
     others = [f"{name} (pid {pid})" for pid, name in held.processes if pid != daemon]
     if others:
         yield Finding(DEVICE, FAIL, f"{', '.join(others)} reads {device} too: only one may; stop that")
-    found = _found(device)
     if found is not None:
         yield from _identity(config, found)
     for text in line_troubles(device):
@@ -109,6 +112,16 @@ def _port(config: Config, daemon: int | None) -> Iterator[Finding]:
         is_ = "is there and may be opened" if found is None else f"is there: {_about(found)}"
         by = f", held by the daemon (pid {daemon})" if daemon in dict(held.processes) else ""
         yield Finding(DEVICE, OK, f"{device} {is_}{by}")
+
+
+def _reads_lines(config: Config) -> bool:
+    """Whether the driver wants a serial line."""
+    from tablectl.plugins import PluginError, load_driver
+
+    try:
+        return bool(load_driver(config.scanner.driver).speeds)
+    except PluginError:  # which is told by another line
+        return False
 
 
 def _found(device: str) -> Found | None:

@@ -10,7 +10,7 @@ import click
 from tablectl.cli import output
 from tablectl.cli.arguments import Text, json_option
 from tablectl.cli.configuration import config_option, configuration
-from tablectl.cli.output import REFUSED, Refused, escape
+from tablectl.cli.output import REFUSED, Refused, complain, escape
 
 if TYPE_CHECKING:
     from tablectl.capture import Recording
@@ -98,12 +98,15 @@ def _read(file: str) -> Recording:
     except (OSError, ValueError) as fault:
         raise Refused(f"refused: {escape(file)} cannot be read: {fault}") from None
     try:
-        return parse_capture(data.decode("utf-8"))
+        recording = parse_capture(data.decode("utf-8"))
     except UnicodeDecodeError as fault:
         line = data.count(b"\n", 0, fault.start) + 1
         raise Refused(f"refused: {escape(file)}: line {line}: this is no text (UTF-8)") from None
     except CaptureFault as fault:
         raise Refused(f"refused: {escape(file)}: {escape(fault)}") from None
+    if recording.torn:
+        complain(f"{escape(file)}: the last line is torn and left out: {escape(recording.torn[:80])}")
+    return recording
 
 
 def _lines(step: Step) -> list[str]:

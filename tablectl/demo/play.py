@@ -29,6 +29,7 @@ from tablectl.emulation import EmulatedShoe
 from tablectl.journal import JournalReader
 from tablectl.local import Client
 from tablectl.plugins import load_driver, load_emulator
+from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 from tablectl.scanner_setup import resolve_paths
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
@@ -127,13 +128,13 @@ def _start(
     home.mkdir()
     driver, emulator = load_driver(protocol), load_emulator(protocol)
     settings = emulator.settings_at(speed)
-    emulated = emulator.make(
-        link=str(home / "shoe"),
-        speed=speed,
-        faults=faults,
-        seed=seed + index,
-        settings=resolve_paths(driver, settings, home),
-    )
+    own = resolve_paths(driver, settings, home)
+    try:
+        emulated = emulator.make(
+            link=str(home / "shoe"), speed=speed, faults=faults, seed=seed + index, settings=own
+        )
+    except ValueError as wrong:
+        raise ConfigError(f"the emulated shoe: {wrong}") from None
     steps.append(emulated.close)
     pit_boss = PitBoss("demo-pit", secrets.token_hex(4))
     config = load_config(

@@ -281,6 +281,8 @@ class RoundAmended(Event):
     reason: str
     approved_by: str
     revision: int
+    uses: tuple[str, ...] = private(())
+    """Where the first cards new to the hand lay that were counted already: kept, reserved or burned."""
 
 
 # --- public: trouble -----------------------------------------------------------------------------------

@@ -15,7 +15,10 @@ from tablectl.events import ShoeStarted
 from tablectl.table.state import Phase, State
 
 _BEGUN_ANEW = frozenset(
-    {"rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "bounced", "before_shoe"}
+    {
+        *("rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "bounced"),
+        *("before_shoe", "by_hand"),
+    }
 )
 """Empty between shoes, or set by the shoe's own start."""
 
@@ -25,7 +28,7 @@ _KEPT = tuple(f.name for f in dataclasses.fields(State) if f.name not in _BEGUN_
 def take(state: State) -> dict[str, Any]:
     """The state as plain JSON values. Only between shoes, without a hold."""
     assert state.shoe is None and state.round is None and not state.holds and not state.loose
-    assert not state.reserved and state.rescan is None and state.counting is None
+    assert not state.reserved and state.rescan is None and state.counting is None and not state.by_hand
     plain: dict[str, Any] = json.loads(json.dumps({name: getattr(state, name) for name in _KEPT}))
     return plain
 

@@ -21,7 +21,7 @@ from tablectl.table.evolve_round import UNREAD
 from tablectl.table.holds import enterable, offered, read_twice
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete
-from tablectl.table.state import HAND
+from tablectl.table.state import HAND, told_by_hand
 from tablectl.table.turn import Refused, Turn
 
 _FACE_DOWN = 4
@@ -184,6 +184,7 @@ def insert(turn: Turn, command: Command) -> None:
         at = _in_hand(turn, text)
     cards.insert(at, card)
     redeal(turn, cards, _kept(turn), "insert", command)
+    _ask_about_kept(turn)
     turn.answer = f"inserted at {text}{_again(turn)}"
 
 
@@ -233,6 +234,7 @@ def enter(turn: Turn, command: Command) -> None:
             f"that would be {problem}; look at the cards again, an earlier one may have been read wrong"
         )
     lay(turn, card, in_step=False, source="manual", approved_by=command.person)
+    _ask_about_kept(turn)
     turn.answer = f"{due} entered"
     if not turn.state.loose and any(h.code == "card-unreadable" for h in turn.state.holds):
         turn.emit(
@@ -248,6 +250,12 @@ def enter(turn: Turn, command: Command) -> None:
         turn.answer += _again(turn) if turn.state.nothing_due else f"; next: {words.next_step(turn.round)}"
     elif turn.state.nothing_due:
         hand_complete(turn)
+
+
+def _ask_about_kept(turn: Turn) -> None:
+    """A card that was kept may be the very one which is told by hand now."""
+    if any(told_by_hand(turn.state, kept.label, kept.card) for kept in turn.state.loose):
+        turn.hold("card-twice", words.LATE)
 
 
 # --- scanning again ----------------------------------------------------------------------------------------

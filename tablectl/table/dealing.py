@@ -14,7 +14,7 @@ from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
 from tablectl.table.holds import another_than_unread
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
-from tablectl.table.state import Phase
+from tablectl.table.state import Phase, told_by_hand
 from tablectl.table.turn import Turn
 
 _HAND = frozenset(Label(position.value) for position in Position)
@@ -86,7 +86,10 @@ def card_kept(turn: Turn, given: Arrived) -> None:
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
     elif not impossible(turn, scan):
         code = turn.state.holds[0].code
+        late = _told_before(turn, scan)
         turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
+        if late:
+            turn.hold("card-twice", words.LATE)
     turn.signal("reject")
 
 
@@ -120,9 +123,12 @@ def card_not_due(turn: Turn, given: Arrived) -> None:
 
 
 def _repeated(turn: Turn, scan: Scan) -> bool:
-    """The shoe tells of a card a second time: same hand, same position, same face, in step."""
+    """The shoe tells of a card a second time: same hand, same position, same face, in step.
+
+    Behind its stand-by it is a card of another hand.
+    """
     r = turn.state.round
-    if r is None or not r.in_step or not _lies_there(turn, scan):
+    if r is None or not r.in_step or turn.state.standby or not _lies_there(turn, scan):
         return False
     turn.emit(
         ev.ScanPassed(
@@ -136,6 +142,15 @@ def _lies_there(turn: Turn, scan: Scan) -> bool:
     """Whether the very card lies at the very position that the shoe gives it."""
     r = turn.state.round
     return r is not None and any(p.value == scan.label.value and c == scan.card for p, c in r.cards.items())
+
+
+def _told_before(turn: Turn, scan: Scan) -> bool:
+    """Whether this may be the late message of a card that people told, or one told before out of step."""
+    if _in_step(turn, scan.label):
+        return False
+    return told_by_hand(turn.state, scan.label.value, scan.card) is not None or (
+        scan.card is not None and _lies_there(turn, scan)
+    )
 
 
 def _before_close(turn: Turn, given: Arrived, scan: Scan) -> bool:
@@ -166,6 +181,9 @@ def card_unread(turn: Turn, given: Arrived) -> None:
         return
     if another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
+        return
+    if _told_before(turn, scan):
+        keep(turn, scan, "card-twice", words.LATE)
         return
     due = turn.state.round.due if turn.state.round else None
     other = due is not None and scan.label in _HAND and scan.label.value != due.value
@@ -198,9 +216,8 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
         keep(turn, scan, "card-conflict", "It was drawn while the shoe was out of the game.")
     elif another_than_unread(turn.state, scan.label.value):
         keep(turn, scan, "card-unreadable", _ANOTHER)
-    elif not in_step and _lies_there(turn, scan):
-        # Perhaps it was entered by hand, and its message comes late.
-        keep(turn, scan, "card-twice", "Perhaps: the shoe gives it a position at which such a card lies.")
+    elif _told_before(turn, scan):
+        keep(turn, scan, "card-twice", words.LATE)
     elif r.gap and not in_step:
         keep(turn, scan, "card-missed", words.GAP)
     elif in_step and scan.label.value != due.value:

@@ -62,7 +62,7 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
         refused = _command(turn, given)
         return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
     if isinstance(given, Arrived):
-        device.first_heard(turn)
+        device.first_heard(turn, given.item)
     kind = kind_of(given)
     move = move_for(turn.state.phase, kind, held=turn.state.held)
     if move is not None:

@@ -15,6 +15,7 @@ from tablectl.scanner import (
     DeviceKind,
     Discarded,
     ErrorKind,
+    Item,
     Reject,
     Scan,
     ScannerLost,
@@ -186,10 +187,15 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
         _compare_burn_count(turn, said.number)
 
 
-def first_heard(turn: Turn) -> None:
-    """The first message since the controller started: one before it may be lost, and no number tells."""
+def first_heard(turn: Turn, item: Item) -> None:
+    """The first message of a process or of a device: one before it may be lost, and no number tells."""
+    match item:
+        case Reject() | DeviceEvent(kind=DeviceKind.NOTICE):
+            return  # noise says nothing of what came before
+        case _:
+            pass
     if turn.state.unheard and turn.around.traits.names_positions:
-        note(turn, "doubt", "the first message since the controller started: what came before is not known")
+        note(turn, "doubt", "the first message from here on: what came before is not known")
 
 
 def _bounced(turn: Turn, card: Card) -> None:

@@ -152,7 +152,8 @@ def _scanner_lost(state: State, event: ev.ScannerLost) -> State:
 
 def _scanner_restored(state: State, event: ev.ScannerRestored) -> State:
     device = event.identity if event.where else state.device
-    return replace(state, scanner_up=True, scanner_why="", device=device)
+    unheard = state.unheard or bool(state.device and device != state.device)
+    return replace(state, scanner_up=True, scanner_why="", device=device, unheard=unheard)
 
 
 def _device_swapped(state: State, _: ev.DeviceSwapped) -> State:
@@ -161,6 +162,7 @@ def _device_swapped(state: State, _: ev.DeviceSwapped) -> State:
     return replace(
         state,
         swapped=True,
+        unheard=True,
         device=state.device if here else "",
         step_lost=state.step_lost or r is not None,
         standby=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -11,10 +12,13 @@ from tablectl.cards import Card, Position, Side
 from tablectl.clock import SECOND
 from tablectl.frozen import replace
 from tablectl.shoe import Shoe
-from tablectl.table.state import Loose, Phase, Rescan, Round, State
+from tablectl.table.state import Loose, Phase, Rescan, Round, State, ToldByHand
 
 UNREAD = "?"
 """How an event names a kept card that could not be read."""
+
+KEPT, RESERVED, BURNED = "kept", "reserved", "burned"
+"""Where a card lay that an amended round turned out to have."""
 
 
 def _begin_round(state: State, new: Round, phase: Phase) -> State:
@@ -24,6 +28,7 @@ def _begin_round(state: State, new: Round, phase: Phase) -> State:
         phase=phase,
         round=replace(new, turned=turned),
         shoe=replace(state.the_shoe, rounds=new.number),
+        by_hand=tuple(told for told in state.by_hand if told.round == new.number - 1),
         auto_open=None,
     )
 
@@ -62,6 +67,7 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
     card = Card.parse(cast(str, event.face or event.card))
     r = state.the_round
     r = replace(r, gap=r.gap and not event.in_step)
+    told = (ToldByHand(r.number, event.position, card),) if event.source == "manual" else ()
     if event.position.side is Side.PLAYER:
         r = replace(r, player=(*r.player, card), in_step=event.in_step, remind_deadline=event.remind_boot)
     else:
@@ -73,6 +79,7 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
         shoe=state.the_shoe if event.kept or event.reserved else state.the_shoe.take(card),
         loose=state.loose[1:] if event.kept else state.loose,
         reserved=state.reserved[1:] if event.reserved else state.reserved,
+        by_hand=(*state.by_hand, *told),
         step_lost=not event.in_step,
         standby=False,
         swapped=False,
@@ -99,9 +106,26 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
         round=r,
         shoe=state.the_shoe.recount((*before.dealt, *old), (*r.dealt, *kept)),
         loose=loose,
+        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old), kept)),
+        standby=False,
         step_lost=True,
         unread=0 if event.how == "rescan" else state.unread,
     )
+
+
+def _told(
+    event: ev.HandCorrected, after: Round, before: tuple[Card | None, ...], kept: tuple[Card | None, ...]
+) -> list[ToldByHand]:
+    """The cards that no message had told: neither of the hand nor kept ``before``, and not ``kept`` now."""
+    if event.how not in ("insert", "rescan"):
+        return []
+    known, told = Counter(before), []
+    known.subtract(kept)
+    for position, card in after.cards.items():
+        known[card] -= 1
+        if known[card] < 0:
+            told.append(ToldByHand(after.number, position, card))
+    return told
 
 
 def _rescan_began(state: State, event: ev.RescanBegan) -> State:
@@ -179,7 +203,15 @@ def _round_amended(state: State, event: ev.RoundAmended) -> State:
     if state.shoe is None or state.shoe.number != event.shoe:
         return state
     before, after = cards_told(event.before), cards_told(event.after)
-    return replace(state, shoe=amended_shoe(state.shoe, before, after))
+    return replace(_used(state, event.uses), shoe=amended_shoe(state.shoe, before, after, event.uses))
+
+
+def _used(state: State, uses: tuple[str, ...]) -> State:
+    return replace(
+        state,
+        loose=state.loose[uses.count(KEPT) :],
+        reserved=state.reserved[uses.count(RESERVED) :],
+    )
 
 
 def cards_told(result: Mapping[str, Any]) -> dict[Position, Card]:
@@ -192,18 +224,21 @@ def _hand(result: Mapping[str, Any], side: Side) -> tuple[Card, ...]:
     return tuple(map(Card.parse, result[side.value]["cards"]))
 
 
-def amended_shoe(shoe: Shoe, before: Mapping[Position, Card], after: Mapping[Position, Card]) -> Shoe:
+def amended_shoe(
+    shoe: Shoe, before: Mapping[Position, Card], after: Mapping[Position, Card], uses: tuple[str, ...] = ()
+) -> Shoe:
     """The shoe after a settled hand, ``before``, turned out to be ``after``.
 
-    A card that is no longer of the hand was drawn all the same; one that is new to it was not counted.
+    A card that is no longer of the hand was drawn all the same; one that is new to it was not counted, but
+    for the first ones, of which ``uses`` says where they lay.
     """
     stays = [position for position in before if position in after]
+    new = [card for position, card in after.items() if position not in before]
+    if BURNED in uses:
+        shoe = replace(shoe, burned=shoe.burned[: -uses.count(BURNED)])
     return shoe.recount(
         [before[position] for position in stays],
-        [
-            *(after[position] for position in stays),
-            *(card for position, card in after.items() if position not in before),
-        ],
+        [*(after[position] for position in stays), *new[len(uses) :]],
     )
 
 

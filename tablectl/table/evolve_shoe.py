@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tablectl import events as ev
-from tablectl.cards import Card
+from tablectl.cards import Card, Position
 from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
-from tablectl.table.state import Loose, Phase, State
+from tablectl.table.state import Loose, Phase, State, told_by_hand
 
 
 def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
@@ -91,6 +91,7 @@ def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
         round=None,
         loose=(),
         reserved=(),
+        by_hand=(),
         rescan=None,
         before_shoe=None,
         count_due=state.count_due or unaccounted,
@@ -125,22 +126,33 @@ def _last_hand_announced(state: State, _: ev.LastHandAnnounced) -> State:
 
 def _scan_kept(state: State, event: ev.ScanKept) -> State:
     card = None if event.card is None else Card.parse(event.card)
+    begins = state.standby
+    # For the shoe that card is one of a hand, whatever becomes of it here.
+    in_hand = event.label in tuple(Position)
     return replace(
         state,
         shoe=state.the_shoe.take(card),
-        loose=(*state.loose, Loose(card, event.label, event.code)),
+        loose=(*state.loose, Loose(card, event.label, event.code, begins)),
+        standby=begins and not in_hand,
+        step_lost=state.step_lost or in_hand,
     )
 
 
 def _card_dropped(state: State, _: ev.CardDropped) -> State:
-    shoe = state.the_shoe.untake(state.loose[-1].card)
-    return replace(state, shoe=shoe, loose=state.loose[:-1])
+    last = state.loose[-1]
+    told = told_by_hand(state, last.label, last.card)
+    return replace(
+        state,
+        shoe=state.the_shoe.untake(last.card),
+        loose=state.loose[:-1],
+        by_hand=tuple(one for one in state.by_hand if one is not told),
+    )
 
 
 def _kept_named(state: State, event: ev.KeptNamed) -> State:
     card, at = Card.parse(event.card), event.place - 1
     was = state.loose[at]
-    loose = (*state.loose[:at], Loose(card, was.label, was.code), *state.loose[at + 1 :])
+    loose = (*state.loose[:at], Loose(card, was.label, was.code, was.begins), *state.loose[at + 1 :])
     return replace(state, shoe=state.the_shoe.exchange(was.card, card), loose=loose)
 
 

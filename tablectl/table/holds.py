@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablectl.cards import Position
-from tablectl.table.state import HAND, IN_ROUND, Phase, State
+from tablectl.table.state import HAND, IN_ROUND, Phase, State, told_by_hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def another_than_unread(state: State, label: str) -> bool:
 def _begun_later(state: State) -> bool:
     """Whether the first card kept is no first card: behind its stand-by the shoe calls it a later one."""
     r = state.round
-    if not state.loose or not state.standby or r is None or r.due is not Position.P1:
+    if not state.loose or not state.loose[0].begins or r is None or r.due is not Position.P1:
         return False
     return _called_later(state)
 
@@ -277,13 +277,16 @@ def _burnable(state: State) -> bool:
 
 
 def read_twice(state: State) -> bool:
-    """Whether the last card read may be the one before it again: the same face, nothing between.
+    """Whether the last card read may be one again that is known: the same face, nothing between, or one that
+    people told.
 
     Not while the hand lies face down: that two cards are alike would tell something of them.
     """
     shoe = state.shoe
     if state.round is not None and not state.round.turned:
         return False
+    if state.loose and told_by_hand(state, state.loose[-1].label, state.loose[-1].card):
+        return True
     if shoe is None or shoe.out < 2 or shoe.drawn[-1] is None or shoe.drawn[-1] != shoe.drawn[-2]:
         return False
     if state.loose:

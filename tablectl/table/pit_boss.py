@@ -163,5 +163,7 @@ def device_swap(turn: Turn, command: Command) -> None:
     person, _ = by(command)
     turn.emit(ev.DeviceSwapped(approved_by=person, **turn.where))
     turn.answer = "another device is expected with the same cards"
+    if turn.state.phase in (Phase.NO_MORE_BETS, Phase.DEALING, Phase.BURNING) and not turn.state.held:
+        turn.hold("device-lost", "Another one takes its place.")
     if turn.state.held:
         turn.answer += "; when it is there, compare the cards, then: release cards-confirmed"

@@ -16,7 +16,7 @@ from tablectl.events import public_data
 from tablectl.odds import bet_results, hand_result, outcome
 from tablectl.rules import deal, next_position
 from tablectl.table.corrections import check_possible
-from tablectl.table.evolve_round import amended_shoe, cards_told
+from tablectl.table.evolve_round import BURNED, KEPT, RESERVED, amended_shoe, cards_told
 from tablectl.table.holds import void_is_the_rule
 from tablectl.table.inputs import Command, Past
 from tablectl.table.turn import Refused, Turn
@@ -60,16 +60,52 @@ def void_settled(turn: Turn, command: Command, target: str) -> None:
         )
     )
     if uses_kept:
-        turn.emit(
-            ev.TableReleased(
-                action="void",
-                reason=command.reason,
-                approved_by=command.person,
-                codes=("overdraw",),
-                **turn.where,
-            )
-        )
+        _release(turn, command, "void", "overdraw")
     turn.answer = f"round {target} void"
+
+
+def _release(turn: Turn, command: Command, action: str, code: str) -> None:
+    assert command.person is not None and command.reason is not None
+    if not any(hold.code == code for hold in turn.state.holds):
+        return
+    turn.emit(
+        ev.TableReleased(
+            action=action,
+            reason=command.reason,
+            approved_by=command.person,
+            codes=(code,),
+            **turn.where,
+        )
+    )
+
+
+def _counted_already(turn: Turn, target: str, new: list[Card]) -> tuple[str, ...]:
+    """Where the cards ``new`` to the last hand lay meanwhile: drawn in excess of what it was taken for.
+
+    As many of the first ones as are found there, in order; a card is counted once.
+    """
+    state = turn.state
+    if target != state.settled[0] or turn.in_round:
+        return ()
+    kept: list[Card | None] = [loose.card for loose in state.loose]
+    for place, lay in ((KEPT, kept), (RESERVED, list(state.reserved)), (BURNED, _burned_since(turn))):
+        count = next(
+            (n for n, (a, b) in enumerate(zip(new, lay, strict=False)) if a != b), min(len(new), len(lay))
+        )
+        if count:
+            return (place,) * count
+    return ()
+
+
+def _burned_since(turn: Turn) -> list[Card | None]:
+    """What was burned behind the last result, the first card first."""
+    state = turn.state
+    if state.last_scan != "burn" or not turn.shoe.burned:
+        return []
+    try:
+        return [Card.parse(turn.shoe.burned[-1])]
+    except ValueError:  # it was not read
+        return []
 
 
 def amend(turn: Turn, command: Command) -> None:
@@ -83,8 +119,10 @@ def amend(turn: Turn, command: Command) -> None:
     after = _amended(before, command)
     if after == before:
         raise Refused("these are the cards it has already; say what was wrong: P1=8S")
+    uses: tuple[str, ...] = ()
     if turn.state.shoe is not None and past.shoe == turn.shoe.number:
-        check_possible(turn.shoe, amended_shoe(turn.shoe, before, after))
+        uses = _counted_already(turn, target, [card for at, card in after.items() if at not in before])
+        check_possible(turn.shoe, amended_shoe(turn.shoe, before, after, uses))
     result = _result(past, after)
     turn.emit(
         ev.RoundAmended(
@@ -95,8 +133,11 @@ def amend(turn: Turn, command: Command) -> None:
             reason=command.reason,
             approved_by=command.person,
             revision=result.revision,
+            uses=uses,
         )
     )
+    if KEPT in uses and not turn.state.loose:
+        _release(turn, command, "amend", "overdraw")
     turn.answer = f"round {target} amended: {result.outcome.value}, was {past.result.outcome.value}"
 
 

@@ -69,6 +69,17 @@ class Loose:
     card: Card | None
     label: str
     code: str
+    begins: bool = False
+    """It came behind the shoe's stand-by: whatever the shoe calls it, it counts from the first card on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldByHand:
+    """A card that people told, of round ``round``, because no message had come: it may come late."""
+
+    round: int
+    position: str
+    card: Card
 
 
 @dataclass(frozen=True)  # no slots: see tablectl.frozen
@@ -135,6 +146,8 @@ class State:
     loose: tuple[Loose, ...] = ()
     reserved: tuple[Card, ...] = ()
     """Cards in excess of an earlier hand that are the first ones of the next."""
+    by_hand: tuple[ToldByHand, ...] = ()
+    """Cards of this round and the one before that people told."""
     rescan: Rescan | None = None
     bounced: Card | None = None
     """The card that the scanner says it read twice, until another is taken: see ``same-again``."""
@@ -156,7 +169,7 @@ class State:
     """The cards were counted since the table opened or a shoe was last started."""
     shoe_since_open: bool = False
     unheard: bool = False
-    """Nothing has come from the scanner since the controller started: what it said before is not known."""
+    """Nothing has come from this scanner to this process yet: what it said before is not known."""
     scanner_up: bool = False
     scanner_why: str = "not connected yet"
     device: str = ""
@@ -232,6 +245,15 @@ class State:
         if self.shoe is None:
             return "-"
         return f"{self.shoe.number}/{self.round.number if self.round else '-'}"
+
+
+def told_by_hand(state: State, label: str, card: Card | None) -> ToldByHand | None:
+    """The card told by hand whose own message this may be, come late: by its face, or by its place."""
+    number = state.round.number if state.round else 0
+    for told in state.by_hand:
+        if told.card == card or (told.round == number and told.position == label):
+            return told
+    return None
 
 
 def next_deadline(state: State) -> int | None:

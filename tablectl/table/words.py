@@ -13,6 +13,7 @@ LOST = (
     "Part of a message of the scanner was lost: look whether a card was drawn that the screen does not show"
 )
 CARD_MISSED, HOLD = ". If so: hold --because card-missed", ". If so: hold"
+LATE = "Perhaps: a card was told by hand, and this may be its own message, come late."
 RESCAN = "The card could not be read: scan it again"
 
 _WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}

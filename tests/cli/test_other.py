@@ -142,11 +142,25 @@ def test_check_is_content_with_a_table_that_could_play(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "pit-bosses").write_text(tablectl("pin", "bo", "--pin-stdin", stdin="482913\n").stdout)
     path = tmp_path / "T07.toml"
-    path.write_text(LEAST + '[journal]\npath = "T07.db"\n[secrets]\nfolder = "s"\n')
-    done = tablectl("check", "--config", str(path), "--json")
+    master, slave = os.openpty()
+    try:
+        least = LEAST.replace("/dev/null", os.ttyname(slave))
+        path.write_text(least + '[journal]\npath = "T07.db"\n[secrets]\nfolder = "s"\n')
+        done = tablectl("check", "--config", str(path), "--json")
+    finally:
+        os.close(master)
+        os.close(slave)
     report = json.loads(done.stdout)
     assert [f for f in report["findings"] if f["grade"] == "fail"] == [] and done.returncode == 0
     assert not (tmp_path / "T07.db").exists()
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/etc/passwd", "/tmp"])
+def test_check_knows_what_is_no_serial_port(tmp_path: Path, device: str) -> None:
+    path = tmp_path / "T07.toml"
+    path.write_text(LEAST.replace("/dev/null", device))
+    done = tablectl("check", "--config", str(path))
+    assert f"FAIL  device: {device} is no serial port" in done.stdout and done.returncode == 1
 
 
 def test_check_tells_a_device_and_a_server_that_are_not_there(tmp_path: Path) -> None:

@@ -282,7 +282,36 @@ def test_check_sum_from_the_enq() -> None:
 
 
 def test_check_sum_off() -> None:
-    assert kinds(decode(bytes.fromhex("05 31 44 81 B8 03 5A 5A"), bcc="off")) == ["8S"]
+    raw = bytes.fromhex("05 31 44 81 B8 03 5A 5A")
+    assert kinds(decode(raw, raw, raw, bcc="off", apart=50 * MS)) == ["8S"]
+
+
+def test_without_a_check_sum_one_copy_alone_is_told_and_believed_by_nobody() -> None:
+    raw = Encoder().card(Label.P1, EIGHT_S)
+    decoder = AngelEyeDecoder(bcc="off")
+    assert not decoder.feed(raw, 0).items and decoder.pending == len(raw)
+    due = decoder.next_deadline()
+    assert due is not None and not decoder.tick(due - 1).items
+    (item,) = decoder.tick(due).items
+    assert isinstance(item, Reject) and item.raw == raw and "one copy alone" in item.reason
+    assert decoder.next_deadline() is None and decoder.pending == 0
+    flood = [b"\x05%dD\x81%c\x03ZZ" % (seq, byte) for seq in range(10) for byte in range(0x80, 0x100)]
+    items = decoder.feed(b"".join(flood), due).items
+    assert set(kinds(items)) == {"reject"} and decoder.pending < 200
+
+
+def test_without_a_check_sum_no_single_damaged_bit_makes_another_card() -> None:
+    encoder = Encoder()
+    before, raw, behind = encoder.standby(), encoder.card(Label.P1, EIGHT_S), encoder.card(Label.B1, EIGHT_S)
+    for copy in range(3):
+        for bit in range(8 * len(raw)):
+            damaged = bytearray(raw)
+            damaged[bit // 8] ^= 1 << bit % 8
+            copies = [bytes(damaged) if i == copy else raw for i in range(3)]
+            frames = [before] * 3 + copies + [behind] * 3
+            items = decode(*frames, b"", bcc="off", apart=50 * MS)
+            assert [kind for kind in kinds(items) if kind not in ("reject", "gap")] == ["standby", "8S", "8S"]
+            assert [item.label for item in items if isinstance(item, Scan)] == [Label.P1, Label.B1]
 
 
 def test_any_single_damaged_byte_is_never_a_card() -> None:
@@ -393,8 +422,9 @@ def test_same_number_with_another_card_is_a_jump() -> None:
 
 def test_without_check_sum_a_damaged_first_copy_is_no_jump() -> None:
     good, bad = frame(2, b"D\x81\xb8"), frame(2, b"D\x81\xbe")
-    items = decode(frame(1, b"P"), bad, good, good, frame(3, b"P"), bcc="off", apart=50 * MS)
-    assert kinds(items) == ["standby", "reject", "8S", "standby"]
+    first, last = frame(1, b"P"), frame(3, b"P")
+    items = decode(first, first, bad, good, good, last, last, bcc="off", apart=50 * MS)
+    assert kinds(items) == ["standby", "8S", "standby"]
 
 
 def test_start_forgets_numbers_and_repeats() -> None:

@@ -12,10 +12,8 @@ from tablectl.scanner import DeviceKind
 GAP, DOUBT = DeviceKind.GAP, DeviceKind.DOUBT
 
 
-def told(
-    numbers: Numbers, number: int, place: int | None = None, *, uncertain: bool = False
-) -> DeviceKind | None:
-    found = numbers.told(number, place, uncertain=uncertain)
+def told(numbers: Numbers, number: int, place: int | None = None) -> DeviceKind | None:
+    found = numbers.told(number, place)
     return found[0] if found else None
 
 
@@ -71,13 +69,13 @@ def test_a_shoe_that_has_no_0_is_believed_when_no_card_can_be_missing() -> None:
 def test_nothing_is_learned_where_a_card_may_be_missing(places: tuple[int | None, int | None]) -> None:
     numbers = Numbers()
     for _ in range(10):
-        numbers.told(9, places[0], uncertain=False)
+        numbers.told(9, places[0])
         assert told(numbers, 1, places[1]) is DOUBT
 
 
 def test_what_was_said_while_the_line_was_away_is_a_gap_and_teaches_nothing() -> None:
     numbers = at(9)
-    numbers.told(9, 0, uncertain=False)
+    numbers.told(9, 0)
     numbers.reconnected()
     assert told(numbers, 1, 1) is DOUBT
     numbers.reconnected()
@@ -88,10 +86,3 @@ def test_a_start_begins_anew() -> None:
     numbers = at(5)
     numbers.started(1)
     assert told(numbers, 2) is None
-
-
-def test_a_good_copy_behind_a_damaged_one_is_no_jump() -> None:
-    numbers = at(5)
-    assert told(numbers, 6, uncertain=True) is None
-    assert told(numbers, 6) is None
-    assert told(numbers, 6) is GAP

@@ -273,3 +273,19 @@ def test_the_encoder_refuses_what_the_protocol_cannot_say() -> None:
             Encoder(GAME).alarm(text)
     with pytest.raises(ValueError):
         Encoder().warning(256)
+
+
+@pytest.mark.parametrize("between", [b"", b"\r\n"])
+@pytest.mark.parametrize("echo", [b"5S", b"S5", b"TH", b"10H"])
+def test_a_repetition_that_names_another_card_is_an_error_without_a_face(between: bytes, echo: bytes) -> None:
+    card, error, behind = decode(b"[Game]<Card:4S>" + between + echo + b"\r\n[Game]<Card:KD>\r\n")
+    assert isinstance(card, Scan) and isinstance(behind, Scan)
+    assert isinstance(error, DeviceEvent) and (error.kind, error.error) == (DeviceKind.ERROR, ErrorKind.FAULT)
+    assert not any(str(face) in error.text for face in DECK)
+
+
+@pytest.mark.parametrize("echo", [b"4S", b"S4", b"", b"x", b"Game", b"4"])
+def test_a_repetition_that_names_no_other_card_is_skipped(echo: bytes) -> None:
+    items = decode(b"[Game]<Card:4S>" + echo + b"\r\n[Game]<Card:KD>\r\n")
+    assert [item.card for item in items if isinstance(item, Scan)] == [Card.parse("4S"), Card.parse("KD")]
+    assert len(items) == 2

@@ -23,13 +23,14 @@ def main() -> int:
     parser.add_argument("seed", type=int)
     parser.add_argument("--hours", type=float, default=8.0)
     parser.add_argument("--rare", type=float, help="a fault strikes every N-th time on average")
+    parser.add_argument("--patience", type=float, help="seconds the dealer waits for a card to show")
     parser.add_argument("--times", type=int, default=1, help="so many seeds from SEED on")
     parser.add_argument("--trace", action="store_true", help="every input, and what came of it")
     given = parser.parse_args()
     failed = 0
     for seed in range(given.seed, given.seed + given.times):
         begun = time.process_time()
-        shift = Shift(PROTOCOLS[given.protocol], seed, rare=given.rare)
+        shift = Shift(PROTOCOLS[given.protocol], seed, rare=given.rare, patience=given.patience)
         tally = shift.truth.tally
         if given.trace:
             shift.table.trace = print
@@ -42,7 +43,8 @@ def main() -> int:
                 print(shift.truth.wrong(f"{fault}"))
         spent = time.process_time() - begun
         print(
-            f"{given.protocol} seed {seed}, {given.hours:g} h, faults 1 in {shift.rare:g}: "
+            f"{given.protocol} seed {seed}, {given.hours:g} h, faults 1 in {shift.rare:g}, "
+            f"patience {shift.patience:g} s: "
             f"{tally.rounds} rounds, {tally.results} results, {tally.voids} voids, {tally.shoes} shoes, "
             f"{tally.cards} cards, {shift.reader.counters.bytes} bytes, {spent:.1f} s"
         )

@@ -16,8 +16,8 @@ from tests.shift.truth import DELAY, Tally, Truth, Watched
 from tests.shift.wire import BEGAN, Clock, Line, NotedFaults, VirtualReader
 from tests.table.playing import house
 
-PATIENCE = 12.0
-"""Seconds a dealer waits for a card to show; longer than the line ever stands still by one fault."""
+PATIENCE = (1.5, 3.0, 12.0)
+"""Seconds a dealer waits for a card to show; only the last is longer than the line may stand still."""
 
 STUCK = 600
 """So many acts without a round are a table that stands still."""
@@ -28,7 +28,9 @@ CUT_AT = 364
 class Shift:
     """One seed of one protocol. ``rare``: how many frames or acts a fault strikes one of, on average."""
 
-    def __init__(self, protocol: Protocol, seed: int, *, rare: float | None = None) -> None:
+    def __init__(
+        self, protocol: Protocol, seed: int, *, rare: float | None = None, patience: float | None = None
+    ) -> None:
         self.random = random.Random(f"{protocol.name} {seed}")
         self.protocol = protocol
         self.clock = Clock()
@@ -37,6 +39,7 @@ class Shift:
         line = [name for name in LINE if name in protocol.faults]
         on_the_wire = [f"{name}:{self.rare:g}" for name in (*line, "unreadable")]
         cut = ["cut-mid-hand:2"]
+        self.patience = patience if patience is not None else self.random.choice(PATIENCE)
         self.faults = NotedFaults([*on_the_wire, *cut], seed, self.truth.note)
         self.line = Line(self.clock, self.strikes)
         self.shoe = protocol.make(self.line, self.faults)
@@ -182,7 +185,7 @@ class Shift:
     def _seen(self, out: int, unread: int) -> bool:
         """Wait until the card that was drawn shows, or the table is held. Whether it did."""
         waited = 0.0
-        while waited < PATIENCE:
+        while waited < self.patience:
             state = self.state
             if state.shoe is None or state.held or state.shoe.out > out or state.unread > unread:
                 return True
@@ -199,7 +202,7 @@ class Shift:
     @property
     def patient(self) -> bool:
         """Whether a card that was just drawn may yet show."""
-        return self.clock.now - self.drew_at < PATIENCE * SECOND
+        return self.clock.now - self.drew_at < self.patience * SECOND
 
     def _burn(self) -> None:
         self.wait(1, 3)
@@ -226,7 +229,7 @@ class Shift:
             card = self.draw()
             if card is not None:
                 self.truth.excess.append(card)
-                self.wait(PATIENCE)
+                self.wait(self.patience)
                 if not self.state.held:
                     self.table.command(Kind.HOLD, text="a card was drawn, and is not told")
             if self.random.random() < 0.5:
@@ -335,7 +338,7 @@ class Shift:
             card = self.draw()
             if card is not None:
                 self.truth.excess.append(card)
-                self.wait(PATIENCE)
+                self.wait(self.patience)
                 if not self.state.held:
                     self.table.command(Kind.HOLD, text="a card was drawn, and is not told")
             return

@@ -145,9 +145,9 @@ class Play:
         return self.give(ScannerRestored(identity, self.now(), where))
 
     def command(self, kind: Kind, **args: str) -> Decision:
-        """A command of a pit boss who saw the state as it is."""
-        self.pass_time(0.1)
+        """A command of a pit boss who saw the state as it was when it was typed, a moment ago."""
         expect = Expect(version=self.state.version) if kind in ROUND_CHANGING else Expect()
+        self.pass_time(0.1)
         given = Command(
             kind,
             self.now(),
@@ -351,6 +351,8 @@ def placed(events: list[ev.Event]) -> int:
             case ev.RoundAmended(before=before, after=after) if event.shoe == shoe:
                 for side in ("player", "banker"):
                     count += max(0, len(after[side]["cards"]) - len(before[side]["cards"]))
+                count -= len(event.uses)
+                kept -= event.uses.count("kept")
             case ev.CardsReserved() | ev.RoundVoided(earlier=False) | ev.RoundVoided(uses_kept=True):
                 kept = 0
     return count

@@ -144,6 +144,7 @@ def test_an_unread_card_that_the_shoe_calls_a_later_one_takes_no_place() -> None
 def test_a_start_signal_in_a_hand_is_not_that_of_the_device_put_in_place_before() -> None:
     play = Play(house(), ANGEL_EYE).idle()
     play.do(Kind.DEVICE_SWAP)
+    play.device(DeviceKind.UNLOCKED)
     play.no_more_bets()
     play.scan("2C", Label.NONE)
     play.device(DeviceKind.STARTED)
