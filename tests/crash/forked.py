@@ -81,8 +81,9 @@ class Forked(Program):
 
     def start(self) -> None:
         assert not self.running
-        self._forked = CONTEXT.Process(target=self._work, args=self._arguments(), daemon=True)
-        self._forked.start()
+        forked = CONTEXT.Process(target=self._work, args=self._arguments(), daemon=True)
+        forked.start()
+        self._forked = forked
 
     @property
     def running(self) -> bool:

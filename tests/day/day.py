@@ -37,6 +37,8 @@ WINDOW = 20.0
 """Seconds of a betting window, before the compression."""
 QUIET = 2 / 3
 """From this part of the day on nobody kills."""
+NO_START = 1
+"""The exit code of a daemon that cannot start now and may later."""
 NO_ROOM = 0
 """Bytes a file may grow to while the disk is full: every write that makes one longer fails."""
 
@@ -83,7 +85,7 @@ class Day:
         self._wrong: list[BaseException] = []
         self._told = Told()
         self._signalling = threading.Lock()
-        """Held while the daemon is (re)started or signalled, so that no two do it at once."""
+        """Held while somebody signals or starts the daemon, so that no two do it at once."""
         self._link_port = free_port()
         rules = Changes({"betting": {"seconds": WINDOW / speed, "pips": 0}})
         url = f"http://127.0.0.1:{self._link_port}/v1/tables/{{table}}/events"
@@ -112,7 +114,7 @@ class Day:
         rig.change_shoe(tuple(FAULTS[figures.protocol].split()), seed=figures.seed)
         dealer = self._dealer()
         follower = Follower(rig.socket_path, self._told, self._ended.is_set)
-        works: list[Callable[[], object]] = [lambda: dealer.play(1_000_000), self._pit_boss]
+        works: list[Callable[[], object]] = [lambda: dealer.play(1_000_000), self._pit_boss, self._keeper]
         kinds = (self._kill, self._stop, self._server, self._mood, self._full, self._slow, self._cable)
         works += [self._again_and_again(kind) for kind in kinds]
         threads = [threading.Thread(target=self._guarded(work), daemon=True) for work in works]
@@ -189,12 +191,12 @@ class Day:
     def _kill(self, chance: random.Random) -> None:
         with self._signalling:
             code, _ = self.rig.daemon.end(signal.SIGKILL)
-            assert code == -9, f"the daemon ended by itself with {code}: {self.rig.errors()[-500:]}"
+            assert code in (-9, NO_START), f"the daemon ended with {code}: {self.rig.errors()[-500:]}"
             time.sleep(chance.uniform(0, 0.3))
             self.rig.daemon.start()
 
     def _stop(self, chance: random.Random) -> None:
-        with self._signalling:
+        with self._signalling, suppress(ProcessLookupError):
             self.rig.daemon.signal(signal.SIGSTOP)
             time.sleep(chance.uniform(0.01, 0.5))
             self.rig.daemon.signal(signal.SIGCONT)
@@ -231,6 +233,16 @@ class Day:
 
     # --- who puts it right --------------------------------------------------------------------------------
 
+    def _keeper(self) -> None:
+        """What systemd does: a daemon that could not start, on a disk just then full, is started again."""
+        while not self._ended.wait(0.05):
+            with self._signalling:
+                if not self.rig.daemon.running:
+                    code = self.rig.daemon.code
+                    assert code == NO_START, f"the daemon ended with {code}: {self.rig.errors()[-500:]}"
+                    self.figures.faults["no start"] += 1
+                    self.rig.daemon.start()
+
     def _pit_boss(self) -> None:
         """Has the delivery tried again whenever it waits for a person."""
         while not self._ended.wait(0.3):
@@ -246,11 +258,8 @@ class Day:
         self.rig.client.post("/v1/delivery/retry", body)
 
     def _calm_down(self) -> None:
-        self._link.mood = ""
-        assert self.rig.slow is not None
-        self.rig.slow.unlink(missing_ok=True)
-        if not self.rig.server.running:
-            self.rig.start_server()
+        if not self.rig.daemon.running:
+            self.rig.daemon.start()
         self.rig.wait_answers()
         self.retry()
         self.rig.settle(60.0)
