@@ -101,14 +101,14 @@ class Day:
         with self.rig:
             self._link.start()
             try:
-                self._play(begun, told)
+                self._play(told)
             finally:
                 self._ended.set()
                 self._link.stop()
         self.figures.seconds = time.monotonic() - begun
         return self.figures
 
-    def _play(self, begun: float, told: Callable[[str], object]) -> None:
+    def _play(self, told: Callable[[str], object]) -> None:
         rig, figures = self.rig, self.figures
         rig.start()
         rig.change_shoe(tuple(FAULTS[figures.protocol].split()), seed=figures.seed)
@@ -120,6 +120,7 @@ class Day:
         threads = [threading.Thread(target=self._guarded(work), daemon=True) for work in works]
         # The follower ends with the daemon: it waits for the next event.
         following = threading.Thread(target=self._guarded(follower.follow), daemon=True)
+        begun = time.monotonic()
         for thread in (*threads, following):
             thread.start()
         first: dict[str, tuple[float, int]] = {}
