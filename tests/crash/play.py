@@ -165,9 +165,11 @@ def check_told(rig: Rig, told: Told) -> None:
         if isinstance(event, ev.CommandRecorded):
             recorded.setdefault(event.id, []).append(event)
     for id_, (accepted, answer) in told.answers.items():
-        (record,) = recorded[id_]
+        assert id_ in recorded, f"a command was answered with {answer!r} and is not in the journal"
+        record = recorded[id_][0]
         assert (record.accepted, record.answer) == (accepted, answer), f"command {record.command}"
-    assert all(len(records) == 1 for records in recorded.values()), "a command was carried out twice"
+    twice = [records[0].command for records in recorded.values() if len(records) > 1]
+    assert not twice, f"carried out twice: {twice}"
     sequences = [0]
     for event in events:
         sequences.append(sequences[-1] + event.PUBLIC)
