@@ -33,7 +33,7 @@ def open_with_a_card(bee: Shift, cards: str) -> None:
 def test_card_early_as_p1(bee: Shift) -> None:
     open_with_a_card(bee, HAND)
     bee.do("bets close")
-    bee.on_hold("card-early", EARLY, "as-p1, accept, burn, correct, void, shoe end")
+    bee.on_hold("card-early", EARLY, "as-p1, accept, burn, correct, insert, void, shoe end")
     bee.refused("bets close", EARLY, supervised=False)
     bee.release("as-p1")
     assert bee.cards() == {"P1": "2C"}

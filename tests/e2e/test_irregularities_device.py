@@ -281,6 +281,10 @@ def test_restart_a_card_drawn_meanwhile_is_inserted(angel: Shift) -> None:
     angel.pit("insert", position="P2", card="3H")
     angel.release("cards-confirmed")
     angel.deal(1)
+    # The first message the new process hears: whether one before it was lost, nobody can tell.
+    angel.wait(lambda s: s["holds"], "it is asked")
+    assert [hold["code"] for hold in angel.client.state()["holds"]] == ["card-missed"]
+    angel.release("accept")
     angel.do("confirm")
     assert angel.stands() == f"{BANKER_WINS} dealer"
     angel.close_book()
