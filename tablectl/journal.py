@@ -120,13 +120,12 @@ class Journal(JournalReader):
             self._newest.write(self._end())
 
     def set_acked(self, sequence: int) -> None:
-        """Save the outbox cursor. Not forced to the disk: the server tells it again when it is lost."""
+        """Save the outbox cursor. Forced to the disk like a row: what is written behind it needs it there.
+
+        Rows of a later commit are found through it; were it lost to a sync that failed, so would they be.
+        """
         with self._lock:
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            try:
-                self._write([], sequence)
-            finally:
-                self._db.execute("PRAGMA synchronous=FULL")
+            self._write([], sequence)
             self._newest.write(self._end())
 
     def _doubt(self, sure: int) -> None:

@@ -80,6 +80,8 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
     db: sqlite3.Connection | None = None
     try:
+        if mode == "rw":
+            _sync_left(path)
         db = connect(path, mode)
         meta = {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
         _check_meta(path, meta, mode)
@@ -95,6 +97,21 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         if isinstance(error, sqlite3.Error):
             raise fault_of(path, error, f"not a journal that can be read{where}") from error
         raise
+
+
+def _sync_left(path: Path) -> None:
+    """Force to the disk what a killed process may have left in memory only, before anything is told of it.
+
+    It may have died between writing a commit and its sync: SQLite reads those rows as committed, and a power
+    cut would take them away again. Before SQLite has the files open: closing one drops this process's locks.
+    """
+    for one in (path.with_name(path.name + "-wal"), path.parent):
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(one, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:

@@ -84,12 +84,15 @@ class Program:
     def __init__(self, code: str, arguments: list[str], log: Path) -> None:
         self._command = [sys.executable, "-c", code, *arguments]
         self.log = log
+        self.environment: dict[str, str] = {}
+        """What its environment has besides."""
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it; it must not run yet."""
         assert self.process is None or self.process.poll() is not None
-        environment = os.environ | {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'drivers'}"}
+        path = {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'drivers'}"}
+        environment = os.environ | path | self.environment
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(self._command, stderr=log, stdout=log, env=environment)
 
