@@ -67,9 +67,3 @@ class HttpDelivery(Sender):
 
     async def _close(self) -> None:
         await self._transport.close()
-
-    def rekey(self, secrets: Sequence[str]) -> None:
-        """Sign with these from the next try on, and try now. Raises :class:`ValueError`. In the loop."""
-        self._keys = parse_secrets(secrets)
-        if self._outbox is not None and self._outbox.trouble is not None and not self._outbox.trouble.halts:
-            self.retry()

@@ -97,9 +97,6 @@ class Sender(ABC):
     async def _close(self) -> None:
         """Let go of the connection."""
 
-    def rekey(self, secrets: Sequence[str]) -> None:  # noqa: B027 not every way signs
-        """The signing secrets have changed. In the loop."""
-
     # --- what all ways share ------------------------------------------------------------------------------
 
     @property
