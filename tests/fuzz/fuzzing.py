@@ -193,7 +193,7 @@ def check_accounts(stream: bytes, items: Sequence[Item], skips: Skips) -> None:
     ends = {0}
     for item in items:
         raw = item.raw
-        if not raw or (isinstance(item, DeviceEvent) and item.kind is DeviceKind.GAP):
+        if not raw or (isinstance(item, DeviceEvent) and item.kind in (DeviceKind.GAP, DeviceKind.DOUBT)):
             continue  # a gap is told of the frame behind it, which is an item of its own
         after = {at + len(raw) for end in ends for at in skips(stream, end) if stream.startswith(raw, at)}
         if not after:
