@@ -128,7 +128,7 @@ class NatsDelivery(Sender):
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         assert self._outbox is not None
-        self._taken = replace(self._outbox, kept_from=1)
+        self._taken = replace(self._outbox, kept_from=1, by_word=True)
         return [*super()._jobs(), self._ask_on()]
 
     async def _close(self) -> None:

@@ -126,6 +126,8 @@ class Outbox:
     kept_from: int = 1
     skips: frozenset[int] = frozenset()
     sure: int | None = None
+    by_word: bool = False
+    """The bytes are compared elsewhere, by the stream: what the game server says it has, it has from here."""
 
     @classmethod
     def begin(
@@ -226,7 +228,7 @@ class Outbox:
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
-        acked, marks = wanted - 1, self.marks
+        acked, marks = min(wanted - 1, self._shown(request)), self.marks
         if acked < self.acked:  # what it lacks was stored long ago
             marks = ((self.acked, now - OWED_AGE - 1), *marks)
         marks = tuple(mark for mark in marks if mark[0] > acked)
@@ -249,6 +251,19 @@ class Outbox:
             return box
         progress = acked > self.high or isinstance(request, Probe)
         return replace(box, failures=0 if progress else self.failures, trouble=None)
+
+    def _shown(self, request: Send | Probe) -> int:
+        """The newest event of which the server has seen the bytes as they stand here.
+
+        That it has more by its own word proves nothing: a journal that was put back holds other events under
+        those numbers. They are sent, and it compares.
+        """
+        if self.by_word:
+            return self.head
+        if isinstance(request, Probe):
+            return self.acked
+        # Behind a history.skipped it goes on where a pit boss said.
+        return self.head if request.last in self.skips else request.last
 
     def _later(self, now: int, text: str, jitter: float, retry_after: float | None) -> Outbox:
         full = min(BACKOFF_CAP, BACKOFF_FIRST << min(self.failures, 10))

@@ -253,8 +253,8 @@ class Sender(ABC):
 
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
-        if after.acked != before.acked:
-            self._on_acked(after.acked)
+        if after.acked != before.acked or (before.sure is not None and after.sure is None):
+            self._on_acked(after.acked)  # which also ends the doubt about what was lost
         self._report_trouble(at, before, after)
         self._tell_link()
 

@@ -80,6 +80,8 @@ def test_every_next_for_a_request(status: int, request_: Send | Probe, kept_from
             assert (halted, after.acked, after.failures) == (False, ACKED, 1)
             assert after.not_before > T0
         else:
-            assert (halted, after.acked, after.last_error) == (False, wanted - 1, None)
+            # Forward only as far as it was shown the bytes: it compares them.
+            shown = request_.last if isinstance(request_, Send) else ACKED
+            assert (halted, after.acked, after.last_error) == (False, min(wanted - 1, shown), None)
         if halted:
             assert after.acked == ACKED
