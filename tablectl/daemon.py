@@ -209,6 +209,10 @@ class _StopWanted(Exception):
     """SIGTERM came while a long journal was being read."""
 
 
+HANGS = 10.0
+"""Seconds after which a reload that has not ended is told, when another one is asked for."""
+
+
 class Reloads:
     """SIGHUPs, one after the other, in a thread: a file on a disk that hangs does not starve the watchdog."""
 
@@ -228,6 +232,8 @@ class Reloads:
         self._log = log
         self._wake = wake
         self._asked = False
+        self._begun = 0.0
+        self._told = False
         self._thread: threading.Thread | None = None
 
     def ask(self) -> None:
@@ -237,8 +243,14 @@ class Reloads:
 
     def go_on(self) -> None:
         """Once a second: begin what was asked for, unless one is under way."""
-        if self._asked and (self._thread is None or not self._thread.is_alive()):
+        if self._asked and self._thread is not None and self._thread.is_alive():
+            if time.monotonic() - self._begun > HANGS and not self._told:
+                self._told = True
+                self._refused("its file is still being read; does its disk answer?")
+            return
+        if self._asked:
             self._asked = False
+            self._begun, self._told = time.monotonic(), False
             self._thread = threading.Thread(target=self._reload, name="reload", daemon=True)
             self._thread.start()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from tablectl.demo.files import new_secret
 from tablectl.house import HouseRules
 from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
+from tablectl.profiles import MOST_BYTES
 from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective, handed_over_once
 from tests.e2e.harness import BARE, QUICK, Program, Rig, free_port, running, until
 from tests.test_api import CARDS, Bench
@@ -194,6 +196,15 @@ def test_a_broken_file_changes_nothing_and_is_an_alert() -> None:
             assert log.last[0] == "error", bad
             assert reloads.said.startswith("; reload refused: ")
             assert bench.runtime.core.around is around
+        for make in (os.mkfifo, os.mkdir):
+            bench.config.unlink()
+            make(bench.config)
+            reload(reloads)
+            assert "is no file" in reloads.said
+        os.rmdir(bench.config)
+        bench.config.write_bytes(b"#" * (MOST_BYTES + 1))
+        reload(reloads)
+        assert "is it the right file?" in reloads.said
         (alert,) = bench.wait(lambda s: s["alerts"], "the alert")["alerts"]
         assert alert["alert"] == "reload"
         assert "the old one stays" in alert["message"]
@@ -297,6 +308,17 @@ def test_delivery_goes_on_at_another_address_with_another_secret() -> None:
         rig.play_round()
         rig.settle()
         rig.check_everything()
+
+
+def test_a_secret_that_is_gone_is_refused_and_the_old_address_stays() -> None:
+    with running("bee-tek", overrides=BARE) as rig:
+        (rig.folder / "credentials/push-hmac").unlink()
+        edit(rig.config, f":{rig.port}/", f":{free_port()}/")
+        assert rig.daemon.process is not None
+        rig.daemon.process.send_signal(signal.SIGHUP)
+        (alert,) = rig.wait(lambda s: s["alerts"], "the alert")["alerts"]
+        assert (alert["alert"], "push-hmac is gone" in alert["message"]) == ("reload", True)
+        assert f":{rig.port}/" in rig.client.get("/v1/delivery")[1]["url"]
 
 
 # --- the process --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import click
@@ -19,6 +20,9 @@ def run(config_file: str | None) -> int:
 
     Example:  tablectl run --config /etc/tablectl/T07.toml
     """
+    # Until the daemon listens for them: a reload in the first moments is for what is read now anyway.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     with configuration(running=True):
         from tablectl.config import load_config
 
