@@ -23,7 +23,7 @@ def open_with_a_card(bee: Shift, cards: str) -> None:
     state = bee.on_hold("card-early", EARLY, "burn, correct, void, shoe end")
     assert state["kept"] == ["?"], "its face may become a burn card's"
     assert state["holds"][0]["saw"] == {"label": "none"}, "no bytes either: they name the face"
-    assert state["phase"] == "betting" and 0 < state["round"]["seconds_left"] < 60, "the window runs on"
+    assert state["phase"] == "betting" and 0 < state["round"]["seconds_left"] <= 60, "the window runs on"
     bee.refused("release", "is no way out now", action="as-p1")
     bee.refused("release", "is no way out now", action="resume")
     bee.refused("bets open", EARLY, supervised=False)
