@@ -3,7 +3,8 @@
 Theory of operation.  The journal holds events 1 … ``head``; the game server has acknowledged those
 up to ``acked``.  The sender asks :meth:`Outbox.next_action`, does it, and reports what came back by
 :meth:`Outbox.answered`; meanwhile :meth:`Outbox.stored` tells of new events.  The server leads: every
-good answer is ``{"next": N}``, the event it wants next, and the outbox goes there, forward or back.
+good answer is ``{"next": N}``, the event it wants next, and the outbox goes there: back as it says,
+forward only as far as the server was shown the bytes, for what it holds may be another history's.
 
 What cannot be mended by trying again soon is *trouble*: a link at fault (wrong secret, address or
 certificate) is probed slowly; an event refused, or histories that do not fit, halts the sequence
