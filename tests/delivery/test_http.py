@@ -234,6 +234,49 @@ async def test_what_was_stored_before_the_start_is_delivered_with_a_lost_cursor_
     assert held(server) == stored(again)
 
 
+@pytest.mark.parametrize("more", [1, 6, 7, 8, 20])
+@pytest.mark.parametrize("again", ["restart", "retry", "grown before"])
+async def test_a_journal_that_was_put_back_never_passes_for_the_history_the_server_has(
+    rig: Rig, more: int, again: str
+) -> None:
+    """Its events under those numbers are others: however far it grows, none counts as delivered unseen."""
+    server = await rig.server()
+    sender = rig.sender(server.events_url)
+    sender.play(7)
+    await sender.all_taken()
+    await rig.stop(sender)
+    back = {path: path.read_bytes() for path in rig.path.parent.glob("T07.db*")}
+    sender = rig.sender(server.events_url)
+    sender.play(7)
+    await sender.all_taken()
+    await rig.stop(sender)
+    for path in rig.path.parent.glob("T07.db*"):
+        path.unlink()
+    for path, content in back.items():
+        path.write_bytes(content)
+    taken = held(server)
+
+    sender = Sender(rig.path, server.events_url)
+    if again == "grown before":
+        sender.play(more)
+    rig._open.append(sender.start())
+    await sender.until(lambda: sender.alarms)
+    if again != "grown before":
+        sender.play(more)
+    if again == "retry":
+        sender.alarms.clear()
+        sender.delivery.retry()
+        await sender.until(lambda: sender.alarms)
+    elif again == "restart":
+        await rig.stop(sender)
+        sender = rig.sender(server.events_url)
+        await sender.until(lambda: sender.alarms)
+    assert {code for code, _ in sender.alarms} == {"delivery-halted"}
+    assert sender.outbox.acked == 7
+    assert not sender.links[-1][0]
+    assert held(server) == taken
+
+
 async def test_the_link_follows_a_server_that_goes_and_comes_back_in_mid_stream(rig: Rig) -> None:
     server = await rig.server()
     port = int(server.url.rsplit(":", 1)[1])
