@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from tests import pairs, recordings
 
-settings.register_profile("test", derandomize=True, max_examples=25)
+settings.register_profile("test", derandomize=True, max_examples=20)
 settings.register_profile("soak", print_blob=True, max_examples=400)
 settings.load_profile("soak" if "TABLECTL_SOAK" in os.environ else "test")
 

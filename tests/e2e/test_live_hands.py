@@ -33,8 +33,8 @@ def shoes() -> list[list[dict[str, str]]]:
 
 
 def played(protocol: str) -> list[list[dict[str, str]]]:
-    """Every hand by the shoe that names positions; by the other the first two shoes, in a soak all."""
-    return shoes() if SOAK else shoes()[: 4 if protocol == "angel-eye" else 2]
+    """The first two shoes; all of them in a soak."""
+    return shoes() if SOAK else shoes()[:2]
 
 
 def play(rig: Rig, played: list[list[dict[str, str]]]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -151,15 +152,22 @@ def build(say: Callable[[str], None], boot_once: Callable[[Path], None]) -> Path
     return done
 
 
+WITHOUT = frozenset({"nkeys"})
+"""Locked packages of an extra that come as sources only: the guest does without."""
+
+
 def _wheelhouse(place: Path) -> None:
     """The locked packages as the guest's Python (3.11) takes them, whatever Python runs here."""
+    locked = re.split(r"(?m)^(?=\S+==)", (ROOT / "requirements.lock").read_text())
+    lock = place.parent / "lock.txt"
+    lock.write_text("".join(block for block in locked if block.partition("==")[0] not in WITHOUT))
     platforms = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
     _run(
         *(sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(place)),
         *("--require-hashes", "--no-deps", "--only-binary", ":all:", "--python-version", "3.11"),
         *("--implementation", "cp", "--abi", "cp311", "--abi", "abi3", "--abi", "none"),
         *(word for name in platforms for word in ("--platform", name)),
-        *("-r", str(ROOT / "requirements.lock")),
+        *("-r", str(lock)),
     )
 
 
