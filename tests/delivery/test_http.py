@@ -234,6 +234,21 @@ async def test_what_was_stored_before_the_start_is_delivered_with_a_lost_cursor_
     assert held(server) == stored(again)
 
 
+async def test_a_good_first_answer_ends_the_doubt_about_lost_rows_though_it_moves_nothing(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender(server.events_url)
+    sender.play(3)
+    await sender.all_taken()
+    await rig.stop(sender)
+    journal = Journal.open(rig.path, "T07")
+    journal._doubt(3)
+    assert journal.sure() == 3
+    journal.close()
+    again = rig.sender(server.events_url)
+    await again.until(lambda: again.links[-1:] == [(True, "")])
+    assert again.journal.sure() is None, "else a later start would take a lost answer for lost rows"
+
+
 @pytest.mark.parametrize("more", [1, 6, 7, 8, 20])
 @pytest.mark.parametrize("again", ["restart", "retry", "grown before"])
 async def test_a_journal_that_was_put_back_never_passes_for_the_history_the_server_has(
