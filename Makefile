@@ -51,8 +51,10 @@ lab: $(STAMP) ## the installed daemon with USB devices in an emulated machine (d
 	@$(BIN)/python -m tests.lab $(ARGS)
 
 audit: $(STAMP) ## every locked package asked about in the public advisory database
-	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv --clear $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check 'pip-audit>=2.9,<3'; }
-	@PYTHONPATH=. $(VENV)-audit/bin/python -m tests.data_tools.audit $(ARGS)
+	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv --clear $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check 'pip-audit>=2.9,<3' 2>/dev/null; } \
+		|| { rm -rf $(VENV)-audit; echo "NOT AUDITED: pip-audit cannot be installed here"; }
+	@test ! -x $(VENV)-audit/bin/pip-audit || PYTHONPATH=. $(VENV)-audit/bin/python -m tests.data_tools.audit $(ARGS)
+	@test -x $(VENV)-audit/bin/pip-audit || test "$(ARGS)" = --lenient
 
 house: $(STAMP) ## the package and its service under a real systemd, in a container (docs/lab.md; as root)
 	@$(BIN)/python -m tests.house $(ARGS)
