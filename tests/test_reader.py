@@ -11,7 +11,6 @@ import sys
 import termios
 import threading
 import time
-import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -53,6 +52,7 @@ from tablectl.scanner import (
     Traits,
 )
 from tests.descriptors import descriptors, settled_descriptors
+from tests.ptys import Pty, a_pty
 
 MS = 1_000_000
 EIGHT = Card.parse("8S")
@@ -234,36 +234,10 @@ def rig(world: World) -> Iterator[Rig]:
     made.reader.stop()
 
 
-class Pty:
-    """A pseudo-terminal behind a symbolic link that survives unplugging."""
-
-    def __init__(self, folder: Path) -> None:
-        self.link = folder / "shoe"
-        self.master = -1
-        self.plug()
-
-    def plug(self) -> None:
-        self.master, slave = os.openpty()
-        tty.setraw(slave)
-        self.link.unlink(missing_ok=True)
-        self.link.symlink_to(os.ttyname(slave))
-        os.close(slave)
-
-    def unplug(self) -> None:
-        os.close(self.master)
-        self.link.unlink()
-        self.master = -1
-
-    def say(self, data: bytes) -> None:
-        os.write(self.master, data)
-
-
 @pytest.fixture
 def pty(tmp_path: Path) -> Iterator[Pty]:
-    made = Pty(tmp_path)
-    yield made
-    if made.master >= 0:
-        os.close(made.master)
+    with a_pty(tmp_path / "shoe") as made:
+        yield made
 
 
 def until(true: Callable[[], bool], seconds: float = 3) -> None:
@@ -590,15 +564,12 @@ def test_unplugged_for_real_and_plugged_in_elsewhere(pty: Pty) -> None:
     assert isinstance(lost, ScannerLost)
     assert "scanner lost" in lost.reason
     until(lambda: "no scanner at" in (rig.reader.reason or ""))
-    taken = os.openpty()  # so that the device comes back under another number
-    pty.plug()
+    pty.plug_elsewhere(first)
     assert os.path.realpath(pty.link) != first
     restored = rig.next(6)
     assert isinstance(restored, ScannerRestored)
     assert (restored.identity, restored.where) == (str(pty.link), os.path.realpath(pty.link))
     assert rig.stop() == []
-    for fd in taken:
-        os.close(fd)
 
 
 def test_a_second_reader_on_the_port_is_refused_and_takes_over(pty: Pty) -> None:
@@ -732,19 +703,16 @@ def _held(pty: Pty) -> bool:
 
 
 def test_bytes_said_before_anybody_listened_are_never_played(tmp_path: Path) -> None:
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    for _ in range(3):
-        os.write(master, Encoder().card(Label.P1, EIGHT))
-    rig = Rig(angel_eye.DRIVER, os.ttyname(slave))
-    rig.reader.start()
-    old = rig.next()
-    assert isinstance(old, Discarded) and isinstance(old.item, Scan) and old.item.card == EIGHT
-    assert isinstance(rig.next(), ScannerRestored)
-    rig.none_for(0.1)
-    rig.stop()
-    os.close(master)
-    os.close(slave)
+    with a_pty(tmp_path / "shoe", kept=True) as pty:
+        for _ in range(3):
+            pty.say(Encoder().card(Label.P1, EIGHT))
+        rig = Rig(angel_eye.DRIVER, str(pty.link))
+        rig.reader.start()
+        old = rig.next()
+        assert isinstance(old, Discarded) and isinstance(old.item, Scan) and old.item.card == EIGHT
+        assert isinstance(rig.next(), ScannerRestored)
+        rig.none_for(0.1)
+        rig.stop()
 
 
 # --- noise, logs, crashes ---------------------------------------------------------------------------

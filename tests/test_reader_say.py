@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import tty
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +17,7 @@ from tablectl.clock import SECOND
 from tablectl.reader import Reader
 from tablectl.reader_say import Away, Mouth
 from tablectl.scanner import Decoded, Driver, Link, ScannerLost, ScannerRestored, Traits
+from tests.ptys import Pty, a_pty
 from tests.test_reader import Lines, Rig
 
 BEEP = b"\x16\x07\r"
@@ -37,24 +37,13 @@ def a_driver(opened: Any = None) -> Driver:
     return Driver("lines", "", lambda _: Framed(), opened or open_, lambda _: Traits(), lambda settings: None)
 
 
-class Bench:
+class Bench(Pty):
     """A reader on a pseudo-terminal, and the device's side of it."""
 
     def __init__(self, link: Path) -> None:
-        self.link = link
-        self.plug()
+        super().__init__(link, kept=True)
         self.rig = Rig(a_driver(), str(link), settle=10_000_000).started()
         self.reader = self.rig.reader
-
-    def plug(self) -> None:
-        self.master, self.slave = os.openpty()
-        tty.setraw(self.slave)
-        self.link.unlink(missing_ok=True)
-        self.link.symlink_to(os.ttyname(self.slave))
-
-    def unplug(self) -> None:
-        os.close(self.master)
-        os.close(self.slave)
 
     def hears(self, wanted: bytes) -> None:
         got = b""
@@ -161,7 +150,6 @@ def test_a_line_that_takes_nothing_holds_up_no_scan(tmp_path: Path, monkeypatch:
 
 
 def test_a_scanner_that_is_away_is_said_in_words(bench: Bench) -> None:
-    bench.link.unlink()
     bench.unplug()
     assert isinstance(bench.rig.next(), ScannerLost)
     with pytest.raises(OSError, match=r"^the scanner is away: (scanner lost|no scanner)"):
@@ -177,17 +165,14 @@ def test_a_write_that_fails_is_a_lost_scanner(tmp_path: Path) -> None:
         def write(self, data: bytes) -> None:
             raise OSError(5, "Input/output error")
 
-    master, slave = os.openpty()
-    tty.setraw(slave)
     driver = a_driver(lambda device, settings: Mute(device, settings, SerialDefaults(9600)))
-    rig = Rig(driver, os.ttyname(slave), settle=10_000_000).started()
-    with pytest.raises(Away, match="Input/output error"):
-        rig.reader.say(BEEP)
-    assert isinstance(rig.next(), ScannerLost)
-    assert isinstance(rig.next(), ScannerRestored)
-    rig.stop()
-    os.close(master)
-    os.close(slave)
+    with a_pty(tmp_path / "scanner", kept=True) as pty:
+        rig = Rig(driver, str(pty.link), settle=10_000_000).started()
+        with pytest.raises(Away, match="Input/output error"):
+            rig.reader.say(BEEP)
+        assert isinstance(rig.next(), ScannerLost)
+        assert isinstance(rig.next(), ScannerRestored)
+        rig.stop()
 
 
 def test_one_that_overtakes_another_is_the_one_that_is_said() -> None:

@@ -14,7 +14,6 @@ import queue
 import sys
 import tempfile
 import threading
-import tty
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from tablectl_drivers import bee_tek
 
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, Backoff, Discarded, ScannerLost, ScannerRestored
+from tests.ptys import Pty
 
 MS = 1_000_000
 CARD = b"[Game]<Card:8S>\r\n"
@@ -66,28 +66,7 @@ class Silent:
     warning = error = info
 
 
-class Plug:
-    """A pseudo-terminal behind a name that survives unplugging."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = folder / "shoe"
-        self.master = -1
-
-    def plug(self) -> None:
-        self.master, slave = os.openpty()
-        tty.setraw(slave)
-        self.name.unlink(missing_ok=True)
-        self.name.symlink_to(os.ttyname(slave))
-        os.close(slave)
-
-    def unplug(self) -> None:
-        os.close(self.master)
-
-    def say(self, data: bytes) -> None:
-        os.write(self.master, data)
-
-
-def cycle(plug: Plug) -> None:
+def cycle(folder: Path) -> None:
     """One open, unplug, replug and close."""
     arrivals: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
     faults: list[BaseException] = []
@@ -99,10 +78,10 @@ def cycle(plug: Plug) -> None:
                 return arrival
             assert isinstance(arrival, Arrived | Discarded), arrival
 
-    plug.plug()
+    plug = Pty(folder / "shoe")
     reader = Reader(
         bee_tek.DRIVER,
-        str(plug.name),
+        str(plug.link),
         {},
         arrivals.put,
         settle=2 * MS,
@@ -127,9 +106,8 @@ def cycle(plug: Plug) -> None:
 def run(cycles: int) -> Iterator[Figures]:
     """The figures after the first cycle and each tenth part of them."""
     with tempfile.TemporaryDirectory() as folder:
-        plug = Plug(Path(folder))
         for n in range(1, cycles + 1):
-            cycle(plug)
+            cycle(Path(folder))
             if n == 1 or n % max(1, cycles // 10) == 0:
                 yield figures(n)
 

@@ -21,6 +21,7 @@ from tablectl_drivers.beepers import bell, null, patlite, patterns, pcspkr, rela
 
 from tablectl.beeper import Beeper
 from tablectl.scanner import PATTERNS
+from tests.ptys import Pty
 
 LEAST: dict[str, dict[str, str]] = {
     "null": {},
@@ -221,26 +222,12 @@ def test_the_relays_frames_are_the_computed_ones() -> None:
     assert relay.frame(16, False) == bytes.fromhex("A0 10 00 B0")
 
 
-class Port:
+class Port(Pty):
     """A pseudo-terminal in a relay's place."""
 
-    def __init__(self, link: Path) -> None:
-        self.link = link
-        self.plug()
-
     def plug(self) -> None:
-        self.master, slave = os.openpty()
-        tty.setraw(slave)
+        super().plug()
         os.set_blocking(self.master, False)
-        self.link.unlink(missing_ok=True)
-        self.link.symlink_to(os.ttyname(slave))
-        self.slave: int | None = slave
-
-    def unplug(self) -> None:
-        os.close(self.master)
-        if self.slave is not None:
-            os.close(self.slave)
-        self.link.unlink()
 
     def heard(self) -> bytes:
         try:
@@ -259,10 +246,9 @@ class Port:
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[Port]:
-    made = Port(tmp_path / "relay")
+    made = Port(tmp_path / "relay", kept=True)
     yield made
-    if made.link.is_symlink():
-        made.unplug()
+    made.unplug()
 
 
 def quick(port: Port, **more: Any) -> relay.Relay:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,16 +9,15 @@ import pytest
 from tablectl_drivers import usb_devices
 from tablectl_drivers.emulated.usb_bus import FakeBus
 
-from tests.test_reader import Pty, World
+from tests.ptys import Pty, a_pty
+from tests.test_reader import World
 
 
 @pytest.fixture
 def pty(tmp_path: Path) -> Iterator[Pty]:
     """A port with a name that outlives unplugging."""
-    made = Pty(tmp_path)
-    yield made
-    if made.master >= 0:
-        os.close(made.master)
+    with a_pty(tmp_path / "shoe") as made:
+        yield made
 
 
 @pytest.fixture

@@ -26,8 +26,9 @@ from tablectl.scanner import (
 from tests.drivers import contract
 from tests.drivers.contract import CARDS, SUBJECTS
 from tests.field.shared import quick, with_cards
+from tests.ptys import Pty
 from tests.table.playing import Play
-from tests.test_reader import MS, Pty
+from tests.test_reader import MS
 
 NO_CARD = {
     "h11": b"h11",

@@ -26,8 +26,9 @@ from tests.drivers.test_links import port
 from tests.e2e.harness import BARE, Rig
 from tests.e2e.irregularities import wired
 from tests.field.shared import BEE, GUISES, SOAK, quick, with_cards
+from tests.ptys import Pty
 from tests.test_api import CARDS, Bench
-from tests.test_reader import MS, Pty
+from tests.test_reader import MS
 
 USB = "usb:0c2e:0b61:S1"
 
@@ -134,7 +135,7 @@ def test_devices_of_two_adapters_the_one_named_is_read(pty: Pty, tmp_path: Path)
     """They change numbers as they are plugged in again the other way round."""
     folder = tmp_path / "first"
     folder.mkdir()
-    first, second = pty, Pty(folder)
+    first, second = pty, Pty(folder / "shoe")
     rig = quick(bee_tek.DRIVER, str(second.link)).started()
     for _ in range(2):
         first.say(BEE * 3)
@@ -149,7 +150,7 @@ def test_devices_of_two_adapters_the_one_named_is_read(pty: Pty, tmp_path: Path)
         second.plug()
         assert isinstance(rig.next(), ScannerRestored)
     rig.stop()
-    os.close(second.master)
+    second.unplug()
 
 
 def test_devices_two_adapters_that_cannot_be_told_apart_are_refused_in_words(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tablectl.scanner import Arrived, DeviceEvent, DeviceKind, Label, Scan
 from tests.drivers import contract
 from tests.drivers.contract import SUBJECTS, Subject
 from tests.field.shared import BEE, quick
-from tests.test_reader import Pty
+from tests.ptys import Pty
 
 each = pytest.mark.parametrize("name", sorted(SUBJECTS))
 

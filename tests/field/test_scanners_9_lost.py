@@ -35,8 +35,9 @@ from tablectl.scanner import (
 from tests.descriptors import descriptors, settled_descriptors
 from tests.drivers.test_links import port
 from tests.field.shared import BEE, GUISES, SOAK, lines, open_port, quick, until_lost
+from tests.ptys import Pty
 from tests.table.playing import Play
-from tests.test_reader import MS, Pty, World
+from tests.test_reader import MS, World
 
 # --- 1: an unplug has many faces ---
 
@@ -152,16 +153,13 @@ def test_9_04_closed_first_then_opened_by_its_stable_name(pty: Pty) -> None:
     rig = quick(lines(opening), str(pty.link)).started()
     pty.unplug()
     assert isinstance(rig.next(), ScannerLost)
-    elsewhere, slave = os.openpty()  # takes the old number
-    os.close(slave)
-    pty.plug()
+    pty.plug_elsewhere(old)
     assert os.path.realpath(pty.link) != old
     assert isinstance(rig.next(), ScannerRestored)
     assert held_while_opening == []
     pty.say(b"8S\n")
     assert isinstance(rig.next(), Arrived)
     assert rig.stop() == []
-    os.close(elsewhere)
 
 
 def _is_link(path: str) -> bool:
@@ -189,7 +187,7 @@ def test_9_04_never_the_first_port_that_opens(pty: Pty, tmp_path: Path) -> None:
     """The configured device is away; another adapter is there, and it speaks."""
     elsewhere = tmp_path / "other"
     elsewhere.mkdir()
-    other = Pty(elsewhere)
+    other = Pty(elsewhere / "shoe")
     pty.unplug()
     rig = quick(bee_tek.DRIVER, str(pty.link))
     rig.reader.start()
@@ -202,7 +200,7 @@ def test_9_04_never_the_first_port_that_opens(pty: Pty, tmp_path: Path) -> None:
     pty.say(BEE)
     assert isinstance(rig.next(), Arrived)
     assert rig.stop() == []
-    os.close(other.master)
+    other.unplug()
 
 
 # --- 13: a serial server whose cable is out ---

@@ -21,9 +21,10 @@ from tablectl.lock import TableLock, TableLocked
 from tablectl.scanner import Arrived, Discarded, Label, LinkFault, Scan, ScannerLost, ScannerRestored
 from tests.drivers.test_links import read_until
 from tests.field.shared import BEE, open_port, quick
+from tests.ptys import Pty
 from tests.table.playing import Play
 from tests.test_imports import ROOT
-from tests.test_reader import MS, Pty
+from tests.test_reader import MS
 
 TIOCGEXCL = 0x80045440
 
