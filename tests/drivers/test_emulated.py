@@ -713,10 +713,10 @@ def test_the_cable_out_and_in_again(wire: str, eye: Setup) -> None:
     rig = eye(**({"listen": 0} if wire == "tcp" else {}))
     rig.shoe.load(cards("2S 3S 4S"))
     rig.shoe.draw()
+    heard = rig.wait_for(Arrived) + rig.wait_for(Arrived)  # what is in the cable goes with it
+    assert words([one.item for one in heard if isinstance(one, Arrived)]) == "started P1=2S"
     rig.shoe.hang_up()
-    assert (
-        words([one.item for one in rig.wait_for(ScannerLost) if isinstance(one, Arrived)]) == "started P1=2S"
-    )
+    assert len(rig.wait_for(ScannerLost)) == 1
     rig.shoe.draw()  # into the void
     rig.shoe.flush()
     rig.shoe.plug_in()
