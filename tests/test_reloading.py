@@ -20,7 +20,8 @@ from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
 from tablectl.profiles import MOST_BYTES
 from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective, handed_over_once
-from tests.e2e.harness import BARE, QUICK, Program, Rig, free_port, running, until
+from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
+from tests.e2e.programs import Program
 from tests.test_api import CARDS, Bench
 
 # --- which keys ---------------------------------------------------------------------------------------------
@@ -300,10 +301,8 @@ def test_delivery_goes_on_at_another_address_with_another_secret() -> None:
         rig.secret = new_secret()
         (rig.folder / "credentials/push-hmac").write_text(rig.secret)
         edit(rig.config, f":{old}/", f":{rig.port}/")
-        rig.server._command[-2:] = [rig.secret, str(rig.port)]
         rig.start_server()
-        assert rig.daemon.process is not None
-        rig.daemon.process.send_signal(signal.SIGHUP)
+        rig.daemon.send(signal.SIGHUP)
         rig.wait(lambda s: s["link"]["good"], "the link is good again")
         rig.play_round()
         rig.settle()
@@ -314,8 +313,7 @@ def test_a_secret_that_is_gone_is_refused_and_the_old_address_stays() -> None:
     with running("bee-tek", overrides=BARE) as rig:
         (rig.folder / "credentials/push-hmac").unlink()
         edit(rig.config, f":{rig.port}/", f":{free_port()}/")
-        assert rig.daemon.process is not None
-        rig.daemon.process.send_signal(signal.SIGHUP)
+        rig.daemon.send(signal.SIGHUP)
         (alert,) = rig.wait(lambda s: s["alerts"], "the alert")["alerts"]
         assert (alert["alert"], "push-hmac is gone" in alert["message"]) == ("reload", True)
         assert f":{rig.port}/" in rig.client.get("/v1/delivery")[1]["url"]
@@ -334,14 +332,13 @@ def test_systemd_is_told_of_ready_reload_status_and_stop(monkeypatch: pytest.Mon
         until(lambda: heard.count("WATCHDOG=1"), "the watchdog is fed")
         good = rig.config.read_text()
         rig.config.write_text("nonsense")
-        assert rig.daemon.process is not None
-        rig.daemon.process.send_signal(signal.SIGHUP)
+        rig.daemon.send(signal.SIGHUP)
         until(lambda: heard.count("READY=1") == 2, "the reload is over")
         begun = heard.index("RELOADING=1")
         assert heard[begun + 1].startswith("MONOTONIC_USEC=")
         until(lambda: [line for line in heard if "reload refused" in line], "the status tells")
         rig.config.write_text(good)
-        rig.daemon.process.send_signal(signal.SIGHUP)
+        rig.daemon.send(signal.SIGHUP)
         until(lambda: heard.count("READY=1") == 3, "the reload is over")
         rig.do("open")
         until(lambda: "STATUS=table E2E: no shoe; scanner ok" in " ".join(heard), "the status is new")

@@ -28,7 +28,8 @@ from tablectl.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 from tests.descriptors import descriptors
-from tests.e2e.harness import BARE, QUICK, SOAK, Program, Rig, until
+from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
+from tests.e2e.programs import Program
 from tests.test_api import CARDS, Bench
 
 CYCLES = 1_000 if SOAK else 8
@@ -208,8 +209,7 @@ def test_a_journal_that_cannot_be_believed_is_exit_code_78_and_names_the_row() -
         journal.close()
         without_server(rig)
         rig.daemon.start()
-        assert rig.daemon.process is not None
-        assert rig.daemon.process.wait(15) == 78
+        assert rig.daemon.wait(15) == 78
         assert "E2E.db: row 1: it cannot have happened then" in rig.errors()
         assert "Traceback" not in rig.errors()
 
@@ -229,8 +229,7 @@ def test_a_disk_that_is_full_is_tried_again_and_a_bad_file_is_not(code: str, exi
         without_server(rig)
         rig.daemon = Program(FULL, [str(rig.config), code], rig.folder / "daemon.log")
         rig.daemon.start()
-        assert rig.daemon.process is not None
-        assert rig.daemon.process.wait(15) == exit_code
+        assert rig.daemon.wait(15) == exit_code
         assert "E2E.db" in rig.errors()
         assert "Traceback" not in rig.errors()
 
@@ -395,8 +394,7 @@ def test_daemon_whose_core_dies_ends_with_the_cores_exit_code() -> None:
         rig.start_daemon()
         client = threading.Thread(target=_send_and_forget, args=(rig,), daemon=True)
         client.start()
-        assert rig.daemon.process is not None
-        assert rig.daemon.process.wait(8) == 70
+        assert rig.daemon.wait(8) == 70
         assert "a bug" in rig.errors()
         rig.journal_events()
         client.join(5)

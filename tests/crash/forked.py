@@ -8,28 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
-import os
-import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.crash.boundaries import Arm, Boundaries, install
-from tests.e2e.harness import Program, Rig, until
-
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.crash.forked", "tablectl.daemon", "tablectl.gameserver.server"])
-
-
-def _log_to(path: str) -> None:
-    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
+from tests.e2e.harness import Rig, until
+from tests.e2e.programs import Forked
 
 
 def _slow_disk(slow: Path) -> None:
@@ -45,11 +33,10 @@ def _slow_disk(slow: Path) -> None:
     sqlite3.connect = partial(sqlite3.connect, factory=Slow)  # type: ignore[assignment]
 
 
-def _daemon(config: str, log: str, arm: Arm | None, counts: str | None, slow: str | None) -> None:
+def _daemon(config: str, arm: Arm | None, counts: str | None, slow: str | None) -> None:
     from tablectl.config import load_config
     from tablectl.daemon import run
 
-    _log_to(log)
     if arm is not None or counts is not None:
         boundaries = Boundaries(arm)
         install(boundaries)
@@ -61,66 +48,6 @@ def _daemon(config: str, log: str, arm: Arm | None, counts: str | None, slow: st
     sys.exit(code)
 
 
-def _game_server(db: str, secret: str, port: int, log: str) -> None:
-    from tablectl.gameserver.server import run_gameserver
-
-    _log_to(log)
-    run_gameserver(Path(db), [secret], "127.0.0.1", port, accept_test=True)
-
-
-class Forked(Program):
-    """As :class:`Program`, by a fork. ``work`` and its arguments are what it runs."""
-
-    def __init__(
-        self, work: Callable[..., None], arguments: Callable[[], tuple[object, ...]], log: Path
-    ) -> None:
-        super().__init__("", [], log)
-        self._work = work
-        self._arguments = arguments
-        self._forked: multiprocessing.process.BaseProcess | None = None
-
-    def start(self) -> None:
-        assert not self.running
-        forked = CONTEXT.Process(target=self._work, args=self._arguments(), daemon=True)
-        forked.start()
-        self._forked = forked
-
-    @property
-    def running(self) -> bool:
-        return self._forked is not None and self._forked.is_alive()
-
-    @property
-    def pid(self) -> int:
-        """Of the last start."""
-        assert self._forked is not None and self._forked.pid is not None
-        return self._forked.pid
-
-    @property
-    def code(self) -> int | None:
-        """How it ended: an exit code, or a signal's number below 0; None while it runs."""
-        return None if self._forked is None else self._forked.exitcode
-
-    def end(self, number: signal.Signals = signal.SIGTERM, timeout: float = 15.0) -> tuple[int, float]:
-        assert self._forked is not None
-        begun = time.monotonic()
-        if self.running:
-            os.kill(self.pid, number)
-        self._forked.join(timeout)
-        code = self._forked.exitcode
-        assert code is not None, f"it did not end within {timeout:g} s"
-        return code, time.monotonic() - begun
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send it a signal and go on."""
-        os.kill(self.pid, number)
-
-    def stop_somehow(self) -> None:
-        if self._forked is not None and self.running:
-            os.kill(self.pid, signal.SIGCONT)
-            self._forked.kill()
-            self._forked.join(10)
-
-
 class ForkedRig(Rig):
     """A table whose daemon and game server are forked. ``arm``: where the daemon dies the next time."""
 
@@ -129,20 +56,15 @@ class ForkedRig(Rig):
     slow: Path | None = None
     """A file that makes the disk slow while it is there."""
 
-    daemon: Forked
-    server: Forked
-
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         log = self.folder / "daemon.log"
         self.daemon = Forked(_daemon, self._daemon_arguments, log)
-        server = (str(self.server_db), self.secret, self.port, str(self.folder / "server.log"))
-        self.server = Forked(_game_server, lambda: server, self.folder / "server.log")
 
     def _daemon_arguments(self) -> tuple[object, ...]:
         counts = None if self.counts is None else str(self.counts)
         slow = None if self.slow is None else str(self.slow)
-        return str(self.config), str(self.daemon.log), self.arm, counts, slow
+        return str(self.config), self.arm, counts, slow
 
     def wait_answers(self) -> int:
         """Wait until the daemon answers; the newest row then."""

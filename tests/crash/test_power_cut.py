@@ -22,6 +22,7 @@ from tests.crash.people import Follower, Told
 from tests.crash.power import Cuts, cut_everywhere
 from tests.crash.writing import TABLE as WRITTEN
 from tests.e2e.harness import QUICK, SOAK, TABLE, Rig
+from tests.e2e.programs import DAEMON, Program
 
 pytestmark = [
     pytest.mark.soak,
@@ -112,6 +113,7 @@ def test_what_the_daemon_told_outlives_the_power(library: Path, tmp_path: Path) 
     ended, told = threading.Event(), Told()
     with Rig("angel-eye", overrides=QUICK | {"shoe": {"inspection": False}}) as rig:
         record = tmp_path / "record"
+        rig.daemon = Program(DAEMON, [str(rig.config)], rig.folder / "daemon.log")
         rig.daemon.environment = environment(library, rig.folder, record)
         rig.start()
         follower = Follower(rig.socket_path, told, ended.is_set)

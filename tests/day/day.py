@@ -198,9 +198,9 @@ class Day:
 
     def _stop(self, chance: random.Random) -> None:
         with self._signalling, suppress(ProcessLookupError):
-            self.rig.daemon.signal(signal.SIGSTOP)
+            self.rig.daemon.send(signal.SIGSTOP)
             time.sleep(chance.uniform(0.01, 0.5))
-            self.rig.daemon.signal(signal.SIGCONT)
+            self.rig.daemon.send(signal.SIGCONT)
 
     def _server(self, chance: random.Random) -> None:
         self.rig.server.end(signal.SIGKILL)

@@ -11,11 +11,8 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
@@ -38,8 +35,8 @@ from tablectl.local import Client, NotReachable
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.replay import replay
 from tablectl.scripted_dealer import PitBoss, ScriptedDealer
+from tests.e2e.programs import Forked, Process, run_daemon, run_server
 
-REPOSITORY = Path(__file__).parents[2]
 SOAK = bool(os.environ.get("TABLECTL_SOAK"))
 TABLE = "E2E"
 PIT_BOSS = PitBoss("pit", "1234")
@@ -56,65 +53,6 @@ QUICK = Changes({"betting": {"seconds": 0.01, "pips": 0}})
 """A betting window that is over at once."""
 BARE = QUICK | {"burn": {"by": "none"}, "shoe": {"inspection": False}}
 """No burn cards and no inspection besides."""
-
-_DAEMON = """
-import sys
-from pathlib import Path
-from tablectl.config import load_config
-from tablectl.daemon import CONFIG_ERROR, run
-from tablectl.profiles import ConfigError
-try:
-    config = load_config(Path(sys.argv[1]))
-except ConfigError as fault:
-    print(fault, file=sys.stderr)
-    raise SystemExit(CONFIG_ERROR)
-raise SystemExit(run(config))
-"""
-_GAME_SERVER = """
-import sys
-from pathlib import Path
-from tablectl.gameserver.server import run_gameserver
-run_gameserver(Path(sys.argv[1]), [sys.argv[2]], "127.0.0.1", int(sys.argv[3]), accept_test=True)
-"""
-
-
-class Program:
-    """A Python program as a process. Its errors go to ``log``, appended over restarts."""
-
-    def __init__(self, code: str, arguments: list[str], log: Path) -> None:
-        self._command = [sys.executable, "-c", code, *arguments]
-        self.log = log
-        self.environment: dict[str, str] = {}
-        """What its environment has besides."""
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; it must not run yet."""
-        assert self.process is None or self.process.poll() is not None
-        path = {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'drivers'}"}
-        environment = os.environ | path | self.environment
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self._command, stderr=log, stdout=log, env=environment)
-
-    @property
-    def running(self) -> bool:
-        """Whether it runs."""
-        return self.process is not None and self.process.poll() is None
-
-    def end(self, number: signal.Signals = signal.SIGTERM, timeout: float = 15.0) -> tuple[int, float]:
-        """Send a signal and wait: the exit code, and how long it took (s)."""
-        assert self.process is not None
-        begun = time.monotonic()
-        self.process.send_signal(number)
-        code = self.process.wait(timeout)
-        return code, time.monotonic() - begun
-
-    def stop_somehow(self) -> None:
-        """At the end of a test."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.kill()
-            self.process.wait(10)
 
 
 def free_port() -> int:
@@ -246,9 +184,9 @@ class Rig:
         self.journal_path = self.folder / f"{TABLE}.db"
         self.socket_path = self.folder / f"{TABLE}.sock"
         self.server_db = self.folder / "server.db"
-        self.daemon = Program(_DAEMON, [str(self.config)], self.folder / "daemon.log")
-        self.server = Program(
-            _GAME_SERVER, [str(self.server_db), self.secret, str(self.port)], self.folder / "server.log"
+        self.daemon: Process = Forked(run_daemon, lambda: (str(self.config),), self.folder / "daemon.log")
+        self.server: Process = Forked(
+            run_server, lambda: (str(self.server_db), self.secret, self.port), self.folder / "server.log"
         )
         self.client = Client(self.socket_path)
 

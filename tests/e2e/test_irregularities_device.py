@@ -18,8 +18,9 @@ from tablectl_drivers.bee_tek import Encoder
 from tablectl_drivers.emulated.angel_eye import EmulatedAngelEye
 
 from tablectl.cards import Card
-from tests.e2e.harness import _DAEMON, PIT_BOSS, Program, until
+from tests.e2e.harness import PIT_BOSS, until
 from tests.e2e.irregularities import LONG, Shift, wired
+from tests.e2e.programs import DAEMON, Program
 
 BEE_TEK = Encoder("Manual Burn Cards")
 HAND = "2C 9D 3H KS"
@@ -303,8 +304,7 @@ def test_restart_void(bee: Shift) -> None:
 @contextlib.contextmanager
 def disk_full(rig: Shift) -> Iterator[None]:
     """Every write of the daemon to a file fails meanwhile."""
-    assert rig.daemon.process is not None
-    pid, whole = rig.daemon.process.pid, resource.RLIM_INFINITY
+    pid, whole = rig.daemon.pid, resource.RLIM_INFINITY
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, whole))
     try:
         yield
@@ -312,7 +312,7 @@ def disk_full(rig: Shift) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (whole, whole))
 
 
-SHORT_QUEUE = _DAEMON.replace(
+SHORT_QUEUE = DAEMON.replace(
     "import sys\n", "import sys\nimport tablectl.core\ntablectl.core.QUEUE_ROWS = 16\n"
 )
 """A daemon that holds the table when twelve rows wait for the disk, not thousands."""
@@ -320,7 +320,7 @@ SHORT_QUEUE = _DAEMON.replace(
 
 def test_journal_full_holds_and_resumes_by_itself() -> None:
     with Shift("bee-tek", overrides=LONG) as table:
-        assert SHORT_QUEUE != _DAEMON
+        assert SHORT_QUEUE != DAEMON
         table.daemon = Program(SHORT_QUEUE, [str(table.config)], table.folder / "daemon.log")
         table.start()
         table.begin("2S 3D AH TC 5C 4D")

@@ -57,8 +57,7 @@ def test_the_log_tells_a_tables_life_with_its_rounds_and_no_card(rig: Rig) -> No
 
 
 def test_sigusr1_writes_the_last_messages_beside_the_journal(rig: Rig) -> None:
-    assert rig.daemon.process is not None
-    rig.daemon.process.send_signal(signal.SIGUSR1)
+    rig.daemon.send(signal.SIGUSR1)
     pattern = f"{TABLE}-flight-*.jsonl"
     (path,) = until(lambda: list(rig.folder.glob(pattern)), "it is written")
     until(lambda: "flight recording written" in rig.errors(), "the log names it")

@@ -252,10 +252,9 @@ def test_a_process_stopped_in_mid_betting_closes_at_once_when_it_resumes() -> No
     with running("bee-tek", overrides=BARE | {"betting": {"seconds": 0.4}}) as rig:
         rig.open_table(EIGHT_ROUNDS)
         rig.do("bets open")
-        assert rig.daemon.process is not None
-        rig.daemon.process.send_signal(signal.SIGSTOP)
+        rig.daemon.send(signal.SIGSTOP)
         time.sleep(seconds)
-        rig.daemon.process.send_signal(signal.SIGCONT)
+        rig.daemon.send(signal.SIGCONT)
         rig.phase("no more bets", timeout=2.0)
         (closed,) = of(rig, "betting.closed")
         assert closed["reason"] == "suspended"
@@ -267,12 +266,11 @@ def test_a_card_drawn_while_the_process_stood_still_is_an_early_card(shoe: str) 
     with running(shoe, overrides=BARE | {"betting": {"seconds": 0.4}}) as rig:
         rig.open_table(EIGHT_ROUNDS)
         rig.do("bets open")
-        assert rig.daemon.process is not None
-        rig.daemon.process.send_signal(signal.SIGSTOP)
+        rig.daemon.send(signal.SIGSTOP)
         rig.shoe.draw()
         rig.shoe.flush()
         time.sleep(1.6)
-        rig.daemon.process.send_signal(signal.SIGCONT)
+        rig.daemon.send(signal.SIGCONT)
         state = rig.wait(lambda s: s["holds"] and s["phase"] == "no more bets", "an early card")
         assert [hold["code"] for hold in state["holds"]] == ["card-early"]
         assert (len(state["kept"]), state["shoe"]["out"]) == (1, 1), "its late copies are copies"

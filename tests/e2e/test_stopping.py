@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.harness import _DAEMON, BARE, SOAK, Program, Rig, running, until
+from tests.e2e.harness import BARE, SOAK, Rig, running, until
+from tests.e2e.programs import DAEMON, Program
 
 CARDS = "2C 9D 3H KS 9S 2H KD 3C 6S TH KD JC 7D"
 STOP = 5.0
@@ -118,17 +119,16 @@ def test_socket_is_for_the_group_and_a_left_over_one_is_replaced() -> None:
 def run_daemon(*arguments: str) -> tuple[int, str]:
     """A daemon that is expected to end by itself."""
     done = subprocess.run(
-        [sys.executable, "-c", _DAEMON, *arguments], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", DAEMON, *arguments], capture_output=True, text=True, timeout=30, check=False
     )
     return done.returncode, done.stderr
 
 
 def test_second_daemon_of_a_table_refuses_and_names_the_first() -> None:
     with running("bee-tek") as rig:
-        assert rig.daemon.process is not None
         code, said = run_daemon(str(rig.config))
         assert code == 1
-        assert f"process {rig.daemon.process.pid} " in said
+        assert f"process {rig.daemon.pid} " in said
         assert rig.client.state()["scanner"]["up"], "the first one goes on"
         assert rig.socket_path.exists()
 
@@ -209,7 +209,7 @@ def start_and_look_at_once() -> None:
     with Rig("bee-tek") as rig, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(rig.folder / "notify"))
         manager.settimeout(20)
-        program = Program(_DAEMON, [str(rig.config)], rig.folder / "daemon.log")
+        program = Program(DAEMON, [str(rig.config)], rig.folder / "daemon.log")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("NOTIFY_SOCKET", str(rig.folder / "notify"))
             program.start()

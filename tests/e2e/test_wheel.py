@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.e2e.harness import REPOSITORY
+from tests.e2e.programs import REPOSITORY
 
 
 @dataclass(frozen=True)
