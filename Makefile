@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
+# Where byte code is not kept, each of the suite's workers and processes would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test lint types unit soak fuzz bench lab house audit docs schemas lock wheel deb clean
 
