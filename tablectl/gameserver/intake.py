@@ -97,6 +97,9 @@ class Intake:
 
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""
+        held = self._store.held(table)
+        if held is not None:
+            self._windows.accepted(table, held.epoch)
         window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)
         if window is None:
             return {"open": False, "why": "no betting.opened since the start"}

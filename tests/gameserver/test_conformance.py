@@ -334,8 +334,8 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
         case "late ones open":
             real_opened: Callable[..., Window] = betting_module._opened
 
-            def opened(data: dict[str, Any], monotonic: float) -> Window:
-                made = real_opened(data, monotonic)
+            def opened(epoch: str, data: dict[str, Any], monotonic: float) -> Window:
+                made = real_opened(epoch, data, monotonic)
                 return replace(made, closes_at=1e18) if made.closes_at < time.time() else made
 
             monkeypatch.setattr(betting_module, "_opened", opened)
