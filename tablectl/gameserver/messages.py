@@ -16,8 +16,6 @@ _ID = re.compile(
     r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(?P<instead>-[ps])?"
 )
 _PROBE = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-probe")
-
-
 _INSTEAD = {"tablectl.event.parked.v1": "-p", "tablectl.history.skipped.v1": "-s"}
 """What stands behind the id of an event that comes in place of another; only these have it."""
 

@@ -111,7 +111,7 @@ class Store:
         return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
 
     def refused_epochs(self, table: str) -> list[str]:
-        """Histories of this table which were refused and which a person may accept."""
+        """Other histories of this table, which a person may accept: refused, or held before."""
         return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
@@ -128,12 +128,14 @@ class Store:
             held = self.held(table)
             if held is not None and held.epoch == epoch:
                 return held
-            wanted = self._wanted(table, epoch)
-            if wanted == 1 and epoch not in (came := self.refused_epochs(table)):
-                which = f"; refused were {', '.join(came)}" if came else ""
+            if epoch not in (came := self.refused_epochs(table)):
+                which = f"; known are {', '.join(came)}" if came else ""
                 raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
+            wanted = self._wanted(table, epoch)
             self.pin(table, epoch, wanted)
             self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
+            if held is not None:
+                self.refuse_epoch(table, held.epoch)
             return Held(table, epoch, wanted)
 
     def _wanted(self, table: str, epoch: str) -> int:
