@@ -380,7 +380,8 @@ def test_what_is_taken_that_must_not_be_is_found_by_its_check(
 ) -> None:
     name, spoil = EXACT[fault]
     spoil(monkeypatch)
-    found = run(kit(server, betting=False), {name for name, _ in EXACT.values()}.__contains__)
+    tried = {one for one, _ in EXACT.values()} - ({"far-back"} - {name})  # which takes the longest
+    found = run(kit(server, betting=False), tried.__contains__)
     first = next(one for one in found if one.grade == "FAIL")
     assert first.name == name, first
     assert first.sent and first.expected and first.got
