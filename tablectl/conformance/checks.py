@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from tablectl.cards import Card, Outcome
 from tablectl.conformance.kit import BATCH, Check, Failed, Got, Kit, Skipped, adding_to, minutes
@@ -77,17 +77,19 @@ def _overlap(kit: Kit) -> None:
     kit.takes([*known, *kit.events(2)], "the same two and two new ones", wanted=kit.next + 2)
 
 
+def together(kit: Kit, batches: Sequence[Sequence[bytes]]) -> list[Got]:
+    """The answers to these, each sent over a connection of its own, all at the same time."""
+    hands = [kit.another() for _ in batches]
+    with ThreadPoolExecutor(len(hands)) as pool:
+        got = list(pool.map(lambda hand, bodies: hand.post(bodies), hands, batches))
+    for hand in hands:
+        hand.hang_up()
+    return got
+
+
 @check("at-once", "the same batch twice at the same time is taken once")
 def _at_once(kit: Kit) -> None:
-    bodies, got = kit.events(20), list[Got]()
-    hands = [kit.another() for _ in range(4)]
-    threads = [threading.Thread(target=lambda k=k: got.append(k.post(bodies))) for k in hands]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for one in hands:
-        one.hang_up()
+    got = together(kit, [kit.events(20)] * 4)
     # One that is told to come again later is not wrong; one must have been taken.
     good = [one for one in got if one.status == 200 and one.next == kit.next + 20]
     odd = [one for one in got if one not in good and not (one.status == 429 or one.status >= 500)]

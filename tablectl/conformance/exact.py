@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tablectl.conformance.checks import resulted
+from tablectl.conformance.checks import resulted, together
 from tablectl.conformance.kit import Check, Failed, Kit, adding_to
 from tablectl.events import Event, EventParked, HistorySkipped, RoundVoided, event_id
 
@@ -64,6 +64,21 @@ def _other_bytes_inside(kit: Kit) -> None:
             kit.refuses(kit.post([*batch, *kit.events(2)]), f"{sent}, and two new ones", {422})
 
 
+@check("at-once-other", "of four events under one sequence at the same time one is taken")
+def _at_once_other(kit: Kit) -> None:
+    four = [kit.changed(kit.next, time=f"2020-01-01T00:00:0{n}.000000Z") for n in range(4)]
+    sent = "four events that differ, under one sequence, at once"
+    got = together(kit, [[body] for body in four])
+    good = [one for one in got if one.status == 200 and one.next == kit.next + 1]
+    odd = [one for one in got if one not in good and not (one.status in (422, 429) or one.status >= 500)]
+    if odd or len(good) != 1:
+        raise Failed(sent, f'one 200 {{"next": {kit.next + 1}}}, else 422', "; ".join(map(str, odd or got)))
+    kit.next += 1
+    again = [kit.post([body]).status for body in four]
+    if again != [200 if one in good else 422 for one in got]:
+        raise Failed(f"{sent}, and each again", "200 to the one taken, else 422", str(again))
+
+
 @check("far-back", "an event that was taken long ago is known as well, and its bytes still compared")
 def _far_back(kit: Kit) -> None:
     kit.round += 1
@@ -93,6 +108,7 @@ def _order(kit: Kit) -> None:
     def batch(*offsets: int) -> list[bytes]:
         return [kit.event(kit.next + offset) for offset in offsets]
 
+    kit.takes(kit.events(1), "one event")
     kit.stops(batch(1, 0), "a batch in reverse order", good=1, told=(0, 1))
     kit.stops(batch(0, 2, 1), "a batch with two events in each other's place", good=1, told=(1,))
     kit.stops(batch(0, 2), "a batch with a gap in it", good=1, told=(1,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from tablectl.gameserver import messages
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.messages import Message, probe_history, read
-from tablectl.gameserver.store import Store
+from tablectl.gameserver.store import Store, Taken
 
 Patch = pytest.MonkeyPatch
 INTAKE = "tablectl.gameserver.intake"
@@ -124,6 +125,23 @@ def forgets(patch: Patch, old: bytes | None) -> None:
         known = held is None or sequence >= held.next - NEWEST
         return real(self, table, epoch, sequence) if known else old
 
+    patch.setattr(Store, "digest", digest)
+
+
+@fault("at-once-other")
+def who_comes_at_the_same_moment_is_not_compared(patch: Patch) -> None:
+    compared, taken = Store.digest, dict[int, float]()
+    add = Store.add
+
+    def added(self: Store, table: str, one: Taken) -> None:
+        taken[one.sequence] = time.monotonic()
+        add(self, table, one)
+
+    def digest(self: Store, table: str, epoch: str, sequence: int) -> bytes | None:
+        early = time.monotonic() - taken.get(sequence, 0) < 0.1
+        return Anything() if early else compared(self, table, epoch, sequence)
+
+    patch.setattr(Store, "add", added)
     patch.setattr(Store, "digest", digest)
 
 
