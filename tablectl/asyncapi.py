@@ -10,6 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tablectl import asyncapi_nats as nats
+from tablectl.asyncapi_nats import ref
+
 VERSION = "1.0.0"
 """Of the contract, not of the program."""
 
@@ -23,7 +26,10 @@ _HEADERS = {
     "type": "object",
     "description": "Standard Webhooks; made anew at every try.",
     "properties": {
-        "webhook-id": {"type": "string", "description": "The event's id; of a batch FIRST_LAST."},
+        "webhook-id": {
+            "type": "string",
+            "description": "The event's id; of a batch FIRST_LAST, of a probe TABLE-EPOCH-probe.",
+        },
         "webhook-timestamp": {"type": "string", "description": "Unix seconds of this try."},
         "webhook-signature": {
             "type": "string",
@@ -46,20 +52,20 @@ def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]])
         schemas |= {part: _plain(definition) for part, definition in schema.get("$defs", {}).items()}
         schemas[name] = _plain(schema)
         messages[name] = _message(name, schema)
-    schemas["event"] = {"anyOf": [_ref(f"components/messages/{name}/payload") for name in messages]}
+    schemas["event"] = {"anyOf": [ref(f"components/messages/{name}/payload") for name in messages]}
     messages["batch"] = {
         "name": "batch",
         "title": "Up to 100 events in sequence, when the table catches up; [] is the probe",
         "contentType": "application/cloudevents-batch+json",
-        "headers": _ref("components/schemas/signed"),
-        "payload": {"type": "array", "maxItems": 100, "items": _ref("components/schemas/event")},
+        "headers": ref("components/schemas/signed"),
+        "payload": {"type": "array", "maxItems": 100, "items": ref("components/schemas/event")},
     }
     answers = {
         "next": {
             "name": "next",
             "title": "200, or 409 to go back",
             "contentType": "application/json",
-            "payload": _ref("components/schemas/next"),
+            "payload": ref("components/schemas/next"),
         }
     }
     return {
@@ -75,37 +81,44 @@ def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]])
                 "host": "games.example",
                 "protocol": "https",
                 "description": "Yours. Any address; {table} in it is expanded.",
-            }
+            },
+            **nats.SERVERS,
         },
         "channels": {
             "events": {
                 "address": "/v1/tables/{table}/events",
                 "title": "Events of one table",
-                "parameters": {"table": {"description": "The table's id, 1 to 16 of A-Z a-z 0-9 _ -"}},
-                "messages": {name: _ref(f"components/messages/{name}") for name in messages},
+                "servers": [ref("servers/gameServer")],
+                "parameters": nats.TABLE,
+                "messages": {name: ref(f"components/messages/{name}") for name in messages},
             },
             "answers": {
                 "address": None,
                 "title": "The answer to each request",
-                "messages": {name: _ref(f"components/messages/answer.{name}") for name in answers},
+                "servers": [ref("servers/gameServer")],
+                "messages": {name: ref(f"components/messages/answer.{name}") for name in answers},
             },
+            **nats.CHANNELS,
         },
         "operations": {
             "deliver": {
                 "action": "send",
                 "title": "Deliver events, one request at a time",
-                "channel": _ref("channels/events"),
-                "messages": [_ref(f"channels/events/messages/{name}") for name in messages],
+                "channel": ref("channels/events"),
+                "messages": [ref(f"channels/events/messages/{name}") for name in messages],
                 "bindings": {"http": {"method": "POST", "bindingVersion": "0.3.0"}},
                 "reply": {
-                    "channel": _ref("channels/answers"),
-                    "messages": [_ref(f"channels/answers/messages/{name}") for name in answers],
+                    "channel": ref("channels/answers"),
+                    "messages": [ref(f"channels/answers/messages/{name}") for name in answers],
                 },
-            }
+            },
+            **nats.OPERATIONS,
         },
         "components": {
-            "messages": messages | {f"answer.{name}": answer for name, answer in answers.items()},
-            "schemas": schemas,
+            "messages": messages
+            | {f"answer.{name}": answer for name, answer in answers.items()}
+            | nats.MESSAGES,
+            "schemas": schemas | nats.SCHEMAS,
         },
     }
 
@@ -115,22 +128,18 @@ def _message(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     made = {
         "name": full,
         "title": full,
-        "headers": _ref("components/schemas/signed"),
+        "headers": ref("components/schemas/signed"),
         "payload": {
             "allOf": [
-                _ref("components/schemas/envelope"),
+                ref("components/schemas/envelope"),
                 {
                     "type": "object",
-                    "properties": {"type": {"const": full}, "data": _ref(f"components/schemas/{name}")},
+                    "properties": {"type": {"const": full}, "data": ref(f"components/schemas/{name}")},
                 },
             ]
         },
     }
     return made | ({"summary": schema["description"]} if "description" in schema else {})
-
-
-def _ref(path: str) -> dict[str, str]:
-    return {"$ref": f"#/{path}"}
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:

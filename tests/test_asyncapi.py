@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tablectl.clock import Instant
+from tablectl.delivery.nats_line import Line
+from tablectl.delivery.tls import TlsFiles
 from tablectl.events import PUBLIC_TYPES, HistorySkipped, public_body
+from tablectl.gameserver import stream
 from tablectl.schemas import FOLDER, schemas
 from tests.gameserver.posting import amended, resulted
 from tests.table.playing import Recorded, house
@@ -61,6 +64,7 @@ def test_its_structure_is_that_of_asyncapi_3() -> None:
     assert set(DOCUMENT["info"]) <= FIELDS["info"] and {"title", "version"} <= set(DOCUMENT["info"])
     for server in DOCUMENT["servers"].values():
         assert set(server) <= FIELDS["server"] and {"host", "protocol"} <= set(server)
+    assert [server["protocol"] for server in DOCUMENT["servers"].values()] == ["https", "nats"]
     for channel in DOCUMENT["channels"].values():
         assert set(channel) <= FIELDS["channel"]
         wanted = re.findall(r"{(\w+)}", channel["address"] or "")
@@ -77,7 +81,9 @@ def test_its_structure_is_that_of_asyncapi_3() -> None:
 def test_an_operations_messages_are_those_of_its_channel() -> None:
     for operation in DOCUMENT["operations"].values():
         assert set(operation) <= FIELDS["operation"] and operation["action"] in ("send", "receive")
-        for side in (operation, operation["reply"]):
+        (server,) = at(operation["channel"]["$ref"])["servers"]
+        assert list(operation["bindings"]) == [{"https": "http"}.get(p := at(server["$ref"])["protocol"], p)]
+        for side in filter(None, (operation, operation.get("reply"))):
             channel = side["channel"]["$ref"]
             assert channel.startswith("#/channels/")
             assert all(one["$ref"].startswith(f"{channel}/messages/") for one in side["messages"])
@@ -89,6 +95,15 @@ def test_every_reference_leads_somewhere_and_every_type_is_a_message() -> None:
     for pointer in found:
         assert at(pointer) is not None
     assert set(PUBLIC_TYPES) < set(DOCUMENT["channels"]["events"]["messages"])
+
+
+def test_the_subjects_are_those_of_the_code() -> None:
+    line = Line("nats://127.0.0.1:1", "T07", TlsFiles(), None)
+    channels = DOCUMENT["channels"]
+    assert channels["stream"]["address"].replace("{table}", "T07") == line.events
+    assert channels["link"]["address"].replace("{table}", "T07") == line.link
+    assert channels["stream"]["address"].replace("{table}", "*") == stream.SUBJECT
+    assert channels["link"]["address"].replace("{table}", "*") == stream.LINK
 
 
 def test_what_is_sent_is_as_the_document_says() -> None:

@@ -83,7 +83,8 @@ def accept(table: str, epoch: str, db: str) -> int:
     """Accept another history of a table: its PC was replaced, or its journal begun anew.
 
     First make sure that the old controller is off: of two that deal one table, one is a fraud or a
-    mistake. What came of the old history stays. The server may run meanwhile.
+    mistake. What came of the old history stays: accepted again, when its PC is back, it goes on behind its
+    last event, and what it sends again is known. The server may run meanwhile.
 
     Example:  tablectl gameserver accept T07 4f2a91
     """

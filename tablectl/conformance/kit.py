@@ -7,7 +7,7 @@ import json
 import secrets
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +22,9 @@ BATCH = "application/cloudevents-batch+json"
 DEADLINE = 5.0
 """Seconds for one answer, as a controller waits."""
 ANSWER_BYTES = 64 << 10
+
+
+Try = Callable[["Kit"], None]
 
 
 class Failed(Exception):
@@ -94,6 +97,11 @@ class Kit:
         self.keys = parse_secrets(self.secrets)
         self._connection: http.client.HTTPConnection | None = None
 
+    @property
+    def other_epoch(self) -> str:
+        """An epoch that is not this one's."""
+        return f"{int(self.epoch, 16) ^ 0x5A5A5A:06x}"
+
     # --- what is sent ---------------------------------------------------------------------------------
 
     def event(self, sequence: int, event: Event | None = None, *, suffix: str = "", **other: str) -> bytes:
@@ -109,6 +117,12 @@ class Kit:
             suffix=suffix,
         )
 
+    def changed(self, sequence: int, /, **fields: Any) -> bytes:
+        """An event with other values in its envelope; None takes a field away."""
+        event = json.loads(self.event(sequence)) | fields
+        kept = {name: value for name, value in event.items() if value is not None}
+        return json.dumps(kept, separators=(",", ":")).encode()
+
     def events(self, count: int) -> list[bytes]:
         """So many events from the one wanted on."""
         return [self.event(self.next + i) for i in range(count)]
@@ -121,9 +135,10 @@ class Kit:
         keys: Sequence[bytes] | None = None,
         later: float = 0.0,
         epoch: str | None = None,
+        named: str | None = None,
     ) -> dict[str, str]:
-        """Signed now, or ``later`` seconds from now."""
-        named = message_id(self.table, epoch or self.epoch, ids)
+        """Signed now, or ``later`` seconds from now; ``named``: another ``webhook-id`` than the right one."""
+        named = named or message_id(self.table, epoch or self.epoch, ids)
         return sign(keys or self.keys, named, int(time.time() + later), content)
 
     def post(
@@ -136,12 +151,13 @@ class Kit:
         keys: Sequence[bytes] | None = None,
         later: float = 0.0,
         epoch: str | None = None,
+        named: str | None = None,
     ) -> Got:
         """One request. ``spoil``: makes other headers of the right ones, ``content`` other bytes unsigned."""
         single = len(bodies) == 1 if single is None else single
         made = bodies[0] if single else b"[" + b",".join(bodies) + b"]"
         ids = [self._id(body, number) for number, body in enumerate(bodies)]
-        headers = self.headers(made, ids, keys=keys, later=later, epoch=epoch)
+        headers = self.headers(made, ids, keys=keys, later=later, epoch=epoch, named=named)
         headers["Content-Type"] = SINGLE if single else BATCH
         return self.exchange("POST", self.url, made if content is None else content, spoil(headers))
 
@@ -218,6 +234,35 @@ class Kit:
         self.must(got, sent, statuses, None)
         self.must(self.probe(), f"{sent}, then a probe", {200}, self.next)
 
+    def stops(
+        self,
+        bodies: Sequence[bytes],
+        sent: str,
+        *,
+        good: int,
+        told: Collection[int] = (),
+        statuses: Collection[int] = (400, 422),
+    ) -> None:
+        """Of this batch the first ``good`` may be taken and nothing else.
+
+        It is refused, or an answer with ``next`` tells how many were taken: one of ``told``.
+        """
+        got, after = self.post(bodies, single=False), self.probe()
+        if got.status in (200, 409) and told:
+            right = type(got.next) is int and got.next - self.next in told and after.next == got.next
+        else:
+            right = got.status in statuses
+        if not right:
+            nexts = " or ".join(f'{{"next": {self.next + count}}}' for count in told)
+            refused = " or ".join(map(str, statuses))
+            raise Failed(
+                sent, refused + (f" or 200 {nexts}, and a probe says the same" if nexts else ""), str(got)
+            )
+        if after.status != 200 or after.next not in range(self.next, self.next + good + 1):
+            expected = " or ".join(f'200 {{"next": {self.next + count}}}' for count in range(good + 1))
+            raise Failed(f"{sent}, then a probe", expected, str(after))
+        self.sync()
+
     def must(self, got: Got, sent: str, statuses: set[int], wanted: int | None) -> None:
         """Compare an answer. Raises :class:`Failed`."""
         expected = " or ".join(map(str, sorted(statuses)))
@@ -236,6 +281,19 @@ def _got(status: int, body: bytes) -> Got:
     wanted = value.get("next") if isinstance(value, dict) else None
     shown = body[:200].decode("utf-8", "replace")
     return Got(status, wanted, "".join(c if c.isprintable() else "?" for c in shown))
+
+
+def adding_to(checks: list[Check]) -> Callable[[str, str], Callable[[Try], Try]]:
+    """A decorator ``(name, says)`` that adds a function to these."""
+
+    def named(name: str, says: str) -> Callable[[Try], Try]:
+        def add(run: Try) -> Try:
+            checks.append(Check(name, says, run))
+            return run
+
+        return add
+
+    return named
 
 
 def minutes(count: float) -> float:

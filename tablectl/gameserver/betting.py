@@ -22,8 +22,9 @@ _ENDS = frozenset({CLOSED, *(f"tablectl.round.{how}.v1" for how in ("resulted", 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window. ``until``: monotonic s; ``closes_at``: Unix s; ``why``: what closed it, "" while open."""
+    """``until``: monotonic s; ``closes_at``: Unix s; ``epoch``: its history; ``why`` is "" while open."""
 
+    epoch: str
     shoe: object
     round: object
     until: float
@@ -62,7 +63,7 @@ class Windows:
         """That event was taken, and not before."""
         table, data = message.table, message.data
         if message.type == OPENED:
-            self._of[table] = _opened(data, monotonic).at(monotonic, wall, self._silence)
+            self._of[table] = _opened(message.epoch, data, monotonic).at(monotonic, wall, self._silence)
             return
         window = self._of.get(table)
         if window is None or window.why or message.type not in _ENDS:
@@ -70,6 +71,12 @@ class Windows:
         if (window.shoe, window.round) == (data.get("shoe"), data.get("round")):
             why = message.type.removeprefix("tablectl.").removesuffix(".v1")
             self._of[table] = replace(window, why=why)
+
+    def accepted(self, table: str, epoch: str) -> None:
+        """That is the table's history now: nobody will tell when a window of another one closes."""
+        window = self._of.get(table)
+        if window is not None and window.epoch != epoch and not window.why:
+            self._of[table] = replace(window, why="another history")
 
     def of(self, table: str, monotonic: float, wall: float) -> Window | None:
         """The newest window of a table; None: there was none since the start."""
@@ -80,7 +87,7 @@ class Windows:
         return window
 
 
-def _opened(data: dict[str, Any], monotonic: float) -> Window:
+def _opened(epoch: str, data: dict[str, Any], monotonic: float) -> Window:
     """What cannot be read opens nothing."""
     seconds, text = data.get("seconds"), data.get("closes_at")
     try:
@@ -88,4 +95,4 @@ def _opened(data: dict[str, Any], monotonic: float) -> Window:
         closes_at = datetime.fromisoformat(str(text)).timestamp()
     except (ValueError, TypeError, OverflowError):
         length = closes_at = 0.0
-    return Window(data.get("shoe"), data.get("round"), monotonic + length, closes_at, monotonic)
+    return Window(epoch, data.get("shoe"), data.get("round"), monotonic + length, closes_at, monotonic)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
 from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
@@ -64,6 +65,7 @@ class Intake:
                 reply = self._probed(table, message_id)
                 self._windows.heard(table, monotonic, now / 1e9)
                 return reply
+            _check_name(message_id, messages)
             self._check_sender(table, messages)
             return self._keep(table, messages, now, monotonic)
         except SignatureRefused as refused:
@@ -95,6 +97,9 @@ class Intake:
 
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""
+        held = self._store.held(table)
+        if held is not None:
+            self._windows.accepted(table, held.epoch)
         window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)
         if window is None:
             return {"open": False, "why": "no betting.opened since the start"}
@@ -179,6 +184,14 @@ class Intake:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None
         if record is not None:
             self._store.put_round(table, message.epoch, record)
+
+
+def _check_name(message_id: str, messages: Sequence[Message]) -> None:
+    """That a request is signed under the name of what it holds."""
+    first = messages[0]
+    right = named(first.table, first.epoch, [message.id for message in messages])
+    if message_id != right:
+        raise Unreadable(f"webhook-id is {right} for these events, not {message_id!r:.160}")
 
 
 def _goes_on(message: Message) -> int:

@@ -12,8 +12,12 @@ SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 MOST_EVENTS = 100
 
-_ID = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
+_ID = re.compile(
+    r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(?P<instead>-[ps])?"
+)
 _PROBE = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-probe")
+_INSTEAD = {"tablectl.event.parked.v1": "-p", "tablectl.history.skipped.v1": "-s"}
+"""What stands behind the id of an event that comes in place of another; only these have it."""
 
 
 class Unreadable(Exception):
@@ -119,13 +123,16 @@ def _message(value: Any, own: str) -> Message:
     kind, data, test = value.get("type"), value.get("data"), value.get("tabletest", False)
     if not isinstance(kind, str) or not isinstance(data, dict) or not isinstance(test, bool):
         raise Unreadable(f"{event_id}: type is a text, data an object, tabletest true or false")
-    if int(parts["sequence"]) < 1:
-        raise Unreadable(f"{event_id}: sequences begin with 1")
+    sequence = int(parts["sequence"])
+    if sequence < 1 or parts["sequence"] != f"{sequence:012d}":
+        raise Unreadable(f"{event_id}: a sequence is a number from 1, in twelve digits")
+    if parts["instead"] != _INSTEAD.get(kind):
+        raise Unreadable(f"{event_id}: the id of {kind:.80} ends with {_INSTEAD.get(kind, 'its sequence')}")
     return Message(
         id=str(event_id),
         table=parts["table"],
         epoch=parts["epoch"],
-        sequence=int(parts["sequence"]),
+        sequence=sequence,
         type=kind,
         test=test,
         data=data,
@@ -134,6 +141,6 @@ def _message(value: Any, own: str) -> Message:
 
 
 def probe_history(message_id: str) -> tuple[str, str] | None:
-    """Table and epoch a probe speaks for, where its ``webhook-id`` tells (tablectl's does)."""
+    """Table and epoch a probe speaks for; None for ``tablectl check`` on a PC that has no journal yet."""
     parts = _PROBE.fullmatch(message_id)
     return None if parts is None else (parts["table"], parts["epoch"])

@@ -111,7 +111,7 @@ class Store:
         return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
 
     def refused_epochs(self, table: str) -> list[str]:
-        """Histories of this table which were refused and which a person may accept."""
+        """Other histories of this table, which a person may accept: refused, or held before."""
         return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
@@ -119,8 +119,9 @@ class Store:
         self._all("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
 
     def accept_epoch(self, table: str, epoch: str) -> Held:
-        """A person's word: from now on ``epoch`` is this table's history. The old one stays readable.
+        """A person's word: from now on ``epoch`` is this table's history. The old one stays as it is held.
 
+        It may be one that was held before: it goes on behind its last event, and its hashes still hold.
         Raises :class:`LookupError` when that history never came.
         """
         with self.transaction():
@@ -128,14 +129,25 @@ class Store:
             if held is not None and held.epoch == epoch:
                 return held
             if epoch not in (came := self.refused_epochs(table)):
-                which = f"; refused were {', '.join(came)}" if came else ""
+                which = f"; known are {', '.join(came)}" if came else ""
                 raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
-            ((newest,),) = self._all(
-                "SELECT max(sequence) FROM events WHERE table_id = ? AND epoch = ?", table, epoch
-            )
-            self.pin(table, epoch, (newest or 0) + 1)
+            wanted = self._wanted(table, epoch)
+            self.pin(table, epoch, wanted)
             self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
-            return Held(table, epoch, (newest or 0) + 1)
+            if held is not None:
+                self.refuse_epoch(table, held.epoch)
+            return Held(table, epoch, wanted)
+
+    def _wanted(self, table: str, epoch: str) -> int:
+        """The event behind what is held of a history; 1: nothing is."""
+        newest = self._all(
+            "SELECT sequence, type, body FROM events WHERE table_id = ? AND epoch = ?"
+            " ORDER BY sequence DESC LIMIT 1",
+            *(table, epoch),
+        )
+        for sequence, kind, body in newest:
+            return int(json.loads(body)["data"]["to"] if kind == SKIPPED else sequence) + 1
+        return 1
 
     def pin(self, table: str, epoch: str, wanted: int) -> None:
         """Set the history of a table and the event wanted next."""

@@ -19,8 +19,10 @@ from tablectl.gameserver import intake
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
 from tablectl.journal import Journal
+from tablectl.schemas import FOLDER
 from tests.delivery.nats_rig import Rig, Sender, Thief
 from tests.gameserver.posting import SECRET
+from tests.test_schemas import faults
 
 
 @pytest_asyncio.fixture
@@ -60,10 +62,12 @@ async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
     await rig.nats.make_stream()
     async with rig.client() as client:
         heard = await client.subscribe("tables.*.events")
+        asked = await client.subscribe("tables.*.link")
         sender = rig.sender()
         sender.play(2)
         await sender.all_stored()
         messages = [await heard.next_msg(2) for _ in range(2)]
+        question = json.loads((await asked.next_msg(2)).data)
     ids = [json.loads(body)["id"] for body in sender.bodies]
     assert [message.subject for message in messages] == ["tables.T07.events"] * 2
     assert [message.headers for message in messages] == [
@@ -75,6 +79,14 @@ async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
         for n in range(2)
     ]
     assert [message.data for message in messages] == sender.bodies
+    root = {"$defs": json.loads((FOLDER / "asyncapi.json").read_text())["components"]["schemas"]}
+    for message in messages:
+        assert faults(message.headers, root["$defs"]["streamed"], root) == []
+    assert faults(question, root["$defs"]["asked"], root) == []
+    await rig.server()
+    async with rig.client() as client:
+        answer = json.loads((await client.request("tables.T07.link", b"{}", 2)).data)
+    assert faults(answer, root["$defs"]["word"], root) == []
 
 
 async def test_several_tables_in_one_stream_keep_apart(rig: Rig) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from tablectl.cards import Outcome
 from tablectl.clock import Instant
+from tablectl.delivery.instead import PARKED, SKIPPED
 from tablectl.delivery.outbox import message_id
 from tablectl.delivery.signing import parse_secret, sign
 from tablectl.events import (
     BetResult,
     Event,
+    EventParked,
     HandResult,
+    HistorySkipped,
     RoundAmended,
     RoundResulted,
     RoundVoided,
@@ -37,7 +41,9 @@ def body(
 ) -> bytes:
     """A public event's bytes; the time in them follows from the sequence."""
     at = Instant(sequence, (NOW + sequence) * 10**9)
-    return public_body(event or TableClosed(), table=table, epoch=epoch, sequence=sequence, at=at, test=test)
+    event = event or TableClosed()
+    suffix = {EventParked: PARKED, HistorySkipped: SKIPPED}.get(type(event), "")
+    return public_body(event, table=table, epoch=epoch, sequence=sequence, at=at, test=test, suffix=suffix)
 
 
 def hand(*cards: str) -> HandResult:
@@ -74,22 +80,27 @@ VOIDED = RoundVoided(shoe=1, round=7, reason="x", cards={"P1": "AS"}, approved_b
 """Round 7 is void."""
 
 
+def _id(body: bytes) -> str:
+    found = re.search(rb'"id": ?"([^"]+)"', body)
+    return found[1].decode() if found else event_id("T07", EPOCH, 1)
+
+
 @dataclass(frozen=True)
 class Request:
-    """A signed request of these event bodies; ``[]`` is the probe."""
+    """A signed request of these event bodies; ``[]`` is the probe. ``named``: another ``webhook-id``."""
 
     bodies: list[bytes]
     secret: str = SECRET
     at: int = NOW
     single: bool = False
     epoch: str = EPOCH
+    named: str = ""
     content: bytes = field(init=False)
     headers: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         content = self.bodies[0] if self.single else b"[" + b",".join(self.bodies) + b"]"
-        ids = [event_id("T07", self.epoch, n) for n in range(1, len(self.bodies) + 1)]
-        named = message_id("T07", self.epoch, ids)
+        named = self.named or message_id("T07", self.epoch, [_id(body) for body in self.bodies])
         object.__setattr__(self, "content", content)
         object.__setattr__(
             self,

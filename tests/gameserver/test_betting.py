@@ -22,8 +22,9 @@ class Table:
     def __init__(self, path: Path | str) -> None:
         self.monotonic = self.wall = 0.0
         self.sequence = 0
+        self.store = Store(Path(path))
         self.intake = Intake(
-            Store(Path(path)),
+            self.store,
             [SECRET],
             clock=lambda: int((NOW + self.wall) * 1e9),
             monotonic=lambda: 5_000 + self.monotonic,
@@ -111,6 +112,16 @@ def test_who_is_not_this_tables_controller_breaks_no_silence(table: Table) -> No
     assert table.tell(secret="whsec_" + "A" * 43 + "=") == 401
     table.passes(0.2)
     assert table.why == "silence"
+
+
+def test_another_history_that_was_accepted_closes_it(table: Table) -> None:
+    table.tell(table.opened(60, 60))
+    assert table.tell(epoch="bbbbbb") == 403
+    assert table.why == ""
+    for epoch in ("bbbbbb", EPOCH):
+        table.store.accept_epoch("T07", epoch)
+        assert table.tell(epoch=epoch) == 200
+        assert table.why == "another history", "and nothing opens it again"
 
 
 def test_one_that_comes_after_its_end_opens_nothing(table: Table) -> None:

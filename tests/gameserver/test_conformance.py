@@ -23,6 +23,7 @@ from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.messages import read
 from tablectl.gameserver.server import GameServer
 from tests.cli.fake_daemon import tablectl
+from tests.gameserver.exact_faults import EXACT
 from tests.gameserver.posting import OTHER_SECRET, SECRET
 
 SILENCE = 0.5
@@ -67,7 +68,7 @@ def test_the_reference_passes_every_check_also_a_second_time(server: GameServer)
     found = list(run(one))
     assert [(f.name, f.grade) for f in found] == [(check.name, "ok") for check in EVERY_CHECK], found
     assert not failed(list(run(one, lambda name: not name.startswith("window"))))
-    assert len({check.name for check in EVERY_CHECK}) == len(EVERY_CHECK) == 30
+    assert len({check.name for check in EVERY_CHECK}) == len(EVERY_CHECK) == 38
     one.hang_up()
 
 
@@ -297,6 +298,7 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
                         return "x"
                     raise
 
+            monkeypatch.setattr(f"{INTAKE}._check_name", lambda *_: None)
             monkeypatch.setattr(f"{INTAKE}.verify", lax)
         case "no clock" | "a strict clock":
             seconds = 10**9 if fault == "no clock" else 60
@@ -309,6 +311,7 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
             monkeypatch.setattr(f"{INTAKE}._goes_on", lambda message: message.sequence + 1)
         case "the last of a batch counts":
             monkeypatch.setattr("tablectl.gameserver.messages.pairwise", lambda _: ())
+            monkeypatch.setattr(f"{INTAKE}._check_name", lambda *_: None)
             monkeypatch.setattr(
                 f"{INTAKE}.read",
                 lambda body, *, batch: sorted(read(body, batch=batch), key=lambda m: m.sequence),
@@ -331,8 +334,8 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
         case "late ones open":
             real_opened: Callable[..., Window] = betting_module._opened
 
-            def opened(data: dict[str, Any], monotonic: float) -> Window:
-                made = real_opened(data, monotonic)
+            def opened(epoch: str, data: dict[str, Any], monotonic: float) -> Window:
+                made = real_opened(epoch, data, monotonic)
                 return replace(made, closes_at=1e18) if made.closes_at < time.time() else made
 
             monkeypatch.setattr(betting_module, "_opened", opened)
@@ -368,7 +371,19 @@ INSIDE = [
 
 def test_every_check_finds_a_fault_of_its_own() -> None:
     found = {name for names in FOUND_BY.values() for name in names} | {name for _, name in INSIDE}
-    assert found == {check.name for check in EVERY_CHECK}
+    assert found | {name for name, _ in EXACT.values()} == {check.name for check in EVERY_CHECK}
+
+
+@pytest.mark.parametrize("fault", EXACT)
+def test_what_is_taken_that_must_not_be_is_found_by_its_check(
+    server: GameServer, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    name, spoil = EXACT[fault]
+    spoil(monkeypatch)
+    found = run(kit(server, betting=False), lambda one: one == name)
+    first = next(one for one in found if one.grade == "FAIL")
+    assert first.name == name, first
+    assert first.sent and first.expected and first.got
 
 
 @pytest.mark.parametrize(("fault", "name"), INSIDE)
@@ -377,8 +392,7 @@ def test_a_fault_inside_is_found_by_its_check(
 ) -> None:
     spoil_inside(monkeypatch, fault)
     windows = name.startswith("window")
-    found = list(run(kit(server), lambda one: one == name if windows else not one.startswith("window")))
-    assert name in failed(found), found
+    found = run(kit(server), lambda one: one == name if windows else not one.startswith("window"))
     assert next(one.name for one in found if one.grade == "FAIL") == name
 
 

@@ -117,6 +117,7 @@ async def test_a_person_accepts_a_history_while_it_runs(
     assert await post(session, server, body(1, epoch="bbbbbb")) == (200, {"next": 2})
     with pytest.raises(FileNotFoundError):
         accept_epoch(tmp_path / "none.db", "T07", "bbbbbb")
+    assert accept_epoch(tmp_path / "server.db", "T07", EPOCH) == 2, "one that was held before"
 
 
 SERVE = """
