@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
@@ -97,7 +97,7 @@ class StreamIntake:
                     error_cb=heard,
                     **options,
                 )
-                stream = await self._consume(client, arrived)
+                stream = await _unless(ended, self._consume(client, arrived))
             self.consuming.set()
             while not ended.is_set():
                 await self._take(stream, await arrived.next())
@@ -219,6 +219,19 @@ class _Arrived:
         if not self._messages:
             self.come.clear()
         return found
+
+
+async def _unless(ended: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:
+    """Do ``work``. Raises when the connection ends meanwhile: what was asked then is never answered."""
+    working, ending = asyncio.ensure_future(work), asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise nats.errors.ConnectionClosedError
+        return working.result()
+    finally:
+        working.cancel()
+        ending.cancel()
 
 
 async def _stream(client: Client, js: JetStreamContext) -> tuple[str, str, int]:

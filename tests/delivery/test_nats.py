@@ -9,13 +9,14 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from tablectl.clock import now
 from tablectl.delivery.instead import instead_of, park
-from tablectl.gameserver import intake
+from tablectl.gameserver import intake, stream
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
 from tablectl.journal import Journal
@@ -324,6 +325,27 @@ async def test_a_server_killed_three_times_in_mid_stream_has_every_event_once(ri
     assert len(held(server)) == 285
     assert await rig.nats.messages() == 285
     assert sender.alarms == []
+
+
+async def test_a_server_that_dies_while_the_consumer_begins_costs_no_time_out(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await rig.server()
+    assert server.stream is not None
+    asks = stream._stream
+
+    async def dies(*given: Any) -> Any:
+        monkeypatch.setattr(stream, "_stream", asks)
+        rig.nats.kill()
+        return await asks(*given)
+
+    monkeypatch.setattr(stream, "_stream", dies)
+    rig.restart()
+    while stream._stream is dies:
+        await asyncio.sleep(0.01)
+    rig.restart()
+    server.stream.consuming.clear()
+    await asyncio.wait_for(server.stream.consuming.wait(), 4)  # an unanswered question waits for 5 s
 
 
 async def test_a_game_server_killed_in_mid_stream_takes_every_event_once(rig: Rig) -> None:

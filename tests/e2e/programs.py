@@ -162,8 +162,9 @@ class Forked(Process):
         assert not self.running
         work, arguments = self._made
         given = work, arguments(), str(self.log), dict(os.environ | self.environment)
-        self._forked = CONTEXT.Process(target=_work, args=given, daemon=True)
-        self._forked.start()
+        forked = CONTEXT.Process(target=_work, args=given, daemon=True)
+        forked.start()
+        self._forked = forked
 
     @property
     def pid(self) -> int:
@@ -183,3 +184,9 @@ class Forked(Process):
         self._forked.join(timeout)
         assert self._forked.exitcode is not None, f"it did not end within {timeout:g} s"
         return self._forked.exitcode
+
+    def stop_somehow(self) -> None:
+        super().stop_somehow()
+        if self._forked is not None:
+            self._forked.close()  # now, or its descriptor goes in the middle of a test that counts them
+            self._forked = None
