@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tablectl.clock import SECOND, Instant
-from tablectl.config import HealthConfig, ScannerConfig
+from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import Condition, Limits, Seen, Watch, card_due
 from tablectl.reader import Reader
 from tablectl.reader_state import LogBudget

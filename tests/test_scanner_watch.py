@@ -13,7 +13,8 @@ from pytest_mock import MockerFixture
 
 from tablectl import clock
 from tablectl.clock import SECOND, Instant
-from tablectl.config import HealthConfig, ScannerConfig, load_config
+from tablectl.config import load_config
+from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import REFUSED_FOR
 from tablectl.reader_intake import Counters
 from tablectl.runtime import Runtime

@@ -86,7 +86,7 @@ class Table:
 
     def stop(self) -> None:
         assert self.runtime.stop(), "every thread ends in time"
-        assert not self.runtime.crashed.is_set()
+        assert not self.runtime.incidents.crashed.is_set()
 
 
 @dataclass
