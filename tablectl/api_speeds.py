@@ -75,8 +75,8 @@ class LineTrials:
         """Why none can begin now, in words, or None."""
         if self.busy:
             return AGAIN
-        if not self._reader.connected:
-            return f"the scanner is not there: {self._reader.reason or 'it is not connected yet'}"
+        if not self._reader.presence.connected:
+            return f"the scanner is not there: {self._reader.presence.reason or 'it is not connected yet'}"
         return None
 
     @contextlib.contextmanager

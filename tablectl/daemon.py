@@ -19,12 +19,13 @@ import structlog
 
 from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
+from tablectl.keeping import journal_folder
 from tablectl.lock import TableLocked
 from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
 from tablectl.reloading import handed_over_once
-from tablectl.runtime import Runtime, journal_folder
+from tablectl.runtime import Runtime
 
 CONFIG_ERROR = 78
 MORE_TIME = "EXTEND_TIMEOUT_USEC=30000000"
@@ -162,11 +163,11 @@ def run(config: Config) -> int:
         else:
             log.error("the watchdog is not fed", reason=why)
             if well:
-                runtime.record_flight(why)
+                runtime.incidents.record(why)
         well = why is None
         if asked.recording:
             asked.recording = False
-            runtime.record_flight("asked for with SIGUSR1")
+            runtime.incidents.record("asked for with SIGUSR1")
     notify("STOPPING=1\nSTATUS=stopping")
     begun = time.monotonic()
     ended = runtime.stop()

@@ -8,12 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablectl.config import Config, ConfigError
+from tablectl.config import Config
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Sender
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
+from tablectl.profiles import ConfigError
 from tablectl.service import Service
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from tablectl.api_signal import SignalRoute
 from tablectl.api_speeds import LineTrials, SpeedRoutes, in_use
 from tablectl.clock import Instant
 from tablectl.config import Config
+from tablectl.config_sections import host_and_port
 from tablectl.core import Core
 from tablectl.delivering import Delivering
 from tablectl.delivery.link import ServerLink
@@ -26,9 +27,10 @@ from tablectl.journal_mirror import Mirror
 from tablectl.looking_back import LookingBack, decode_with
 from tablectl.outside import Outside
 from tablectl.raw_tap import RawTap, Source
+from tablectl.read_only import ReadOnly
 from tablectl.reader import Reader
 from tablectl.scanner import Driver
-from tablectl.service import Published
+from tablectl.service import Published, Service
 from tablectl.signals import Signals
 
 
@@ -54,8 +56,25 @@ class Behind:
     clock: Callable[[], Instant]
 
 
-def make_api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
-    """The interface of one table, not listening yet. ``open_journal``: a further reader of its journal."""
+def add_interface(
+    behind: Behind,
+    open_journal: Callable[[], JournalReader],
+    service: Service,
+    alarm: Callable[[str, str], None],
+) -> None:
+    """Before the service loop starts: have the table listen on its socket, and on the read-only address.
+
+    ``open_journal``: a further reader of its journal. ``alarm(code, text)`` raises an alert.
+    """
+    api = _api(behind, open_journal)
+    service.add(api.watch, setup=api.start, close=api.stop)
+    if behind.config.api.listen is not None:
+        host, port = host_and_port(behind.config.api.listen)
+        read_only = ReadOnly(host, port, api.read_only_routes(), alarm)
+        service.add(read_only.watch, setup=read_only.start, close=read_only.stop)
+
+
+def _api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
     config, published, clock = behind.config, behind.published, behind.clock
     socket_folder(config.socket_path)
     back = LookingBack(open_journal(), decode_with(behind.driver, behind.settings))

@@ -130,8 +130,8 @@ class Source:
             "shoe": shoe,
             "driver": self.driver,
             "device": self.device,
-            "identity": self.reader.identity,
-            "where": self.reader.where,
+            "identity": self.reader.presence.identity,
+            "where": self.reader.presence.where,
             "settings": dict(self.settings),
             "started": iso(started.wall),
         }
@@ -144,8 +144,8 @@ class Source:
         return {
             "kind": "state",
             "at": now - started,
-            "connected": reader.connected,
-            "text": reader.reason or "",
+            "connected": reader.presence.connected,
+            "text": reader.presence.reason or "",
             "bytes": counters.bytes,
             "frames": counters.frames,
             "rejects": counters.rejects,

@@ -2,7 +2,8 @@
 
 One thread owns one device. It opens the link, lets the line settle, waits on the link and a wake-up
 descriptor, stamps what it reads, feeds the decoder and delivers the items. A lost device is told once,
-closed first, and looked for again under the same configured name until it is back.
+closed first, and looked for again under the same configured name until it is back (who is told of it:
+:mod:`tablectl.reader_presence`).
 
     connect ── opened ──► settle ── quiet ──► play ── lost ──► (close, reset, backoff) ──► connect
                           items are Discarded  items are Arrived
@@ -29,19 +30,11 @@ from tablectl.reader_intake import Counters, Intake
 from tablectl.reader_line import Line, Lost
 from tablectl.reader_log import DeviceLog
 from tablectl.reader_opening import Opening
+from tablectl.reader_presence import Presence
 from tablectl.reader_say import Mouth, drain
 from tablectl.reader_state import Settling
-from tablectl.reader_trial import TRYING, Trial, TrialSlot
-from tablectl.scanner import (
-    Arrival,
-    Backoff,
-    Driver,
-    Link,
-    LinkFault,
-    LinkRefused,
-    ScannerLost,
-    ScannerRestored,
-)
+from tablectl.reader_trial import Trial, TrialSlot
+from tablectl.scanner import Arrival, Driver, Link, LinkFault, LinkRefused
 
 SETTLE = 150_000_000
 """Default settling time of a freshly opened line, ns."""
@@ -81,7 +74,6 @@ class Reader:
         on_crash: Callable[[BaseException], None] | None = None,
     ) -> None:
         self._opening = Opening(driver, device, settings, refused, pinned)
-        self._deliver = deliver
         self._settle = settle
         self._clock = clock
         self._on_crash = on_crash
@@ -89,11 +81,9 @@ class Reader:
         self._intake = Intake(
             driver.decoder(settings), deliver, tap, lambda text, now: self._log("warning", text, now)
         )
-        self._backoff = Backoff()
         self._mouth = Mouth()
         self._trials = TrialSlot()
-        self._tried = False
-        self._told_lost = False
+        self.presence = Presence(deliver, self._log, self._intake, self._mouth, self._trials)
         self._stopping = False
         self._wake: int | None = None
         self._thread = threading.Thread(target=self._main, name=f"reader {device}", daemon=True)
@@ -101,16 +91,6 @@ class Reader:
         """When the loop last turned (ns); at least once a second except while :attr:`connecting`."""
         self.connecting: bool = False
         """Inside a call that opens or closes the device, which may take seconds."""
-        self.connected: bool = False
-        """Open and settled."""
-        self.reason: str | None = None
-        """Why the device is away now, for people; None while it is there."""
-        self.refused_since: int | None = None
-        """Since when (boot ns) the device is there and may not be opened."""
-        self.identity: str = ""
-        """Which device is, or was last, at the table; empty: none yet."""
-        self.where: str = ""
-        """Where it hangs now; empty while it is away."""
 
     # --- for other threads ---------------------------------------------------------------------
 
@@ -199,7 +179,7 @@ class Reader:
                 except Lost as lost:
                     self._shut(link)  # first: the port's name must be free before it is looked for again
                     self._intake.broken(self._clock())
-                    self._lost(str(lost), refused=False)
+                    self.presence.lost(str(lost), self._clock(), refused=False)
                 except BaseException:
                     self._shut(link)
                     raise
@@ -219,12 +199,11 @@ class Reader:
             with self.in_call():
                 return self._opening.link()
         except (LinkFault, OSError) as fault:
-            self._lost(str(fault), refused=isinstance(fault, LinkRefused))
+            self.presence.lost(str(fault), self._clock(), refused=isinstance(fault, LinkRefused))
             return None
 
     def _shut(self, link: Link) -> None:
-        self.connected = False
-        self._mouth.line_is("its line was closed")
+        self.presence.closes()
         with self.in_call():
             link.close()
 
@@ -233,29 +212,8 @@ class Reader:
         trial = self._trials.begin()
         if trial is None:
             return
-        self._tried = True
-        self.reason = TRYING
-        self._log("info", TRYING, self._clock().boot, speeds=trial.speeds)
-        self._mouth.line_is(None)  # a beep finds the line busy, which is no fault of the beeper
+        self.presence.tries(trial, self._clock())
         trial.run(self._opening, self)
-
-    def _lost(self, reason: str, *, refused: bool) -> None:
-        at = self._clock()
-        if refused and self.refused_since is None:
-            self._backoff = self._backoff.succeeded()  # it has just been plugged in: it will be let in soon
-        self.where = ""
-        self.refused_since = (self.refused_since or at.boot) if refused else None
-        self._backoff = self._backoff.failed(at.boot)
-        changed, self.reason = reason != self.reason, reason
-        self._mouth.line_is(reason)
-        self._trials.line_is(reason)
-        if not self._told_lost:
-            self._told_lost = True
-            self._intake.outage()
-            self._deliver(ScannerLost(reason, at))
-            self._log("warning", "scanner lost", at.boot, reason=reason)
-        elif changed and not refused:  # which passes by itself, or becomes an alert
-            self._log("warning", "scanner still away", at.boot, reason=reason)
 
     def _pause(self) -> None:
         """Wait until the next try is due, or a stop; at the first start not at all."""
@@ -263,7 +221,7 @@ class Reader:
         poller.register(self._wake_fd(), select.POLLIN)
         while not self._stopping:
             now = self.turned().boot
-            due = self._backoff.retry_at
+            due = self.presence.backoff.retry_at
             if due is None or now >= due:
                 return
             poller.poll(_milliseconds(min(due - now, _TURN)))
@@ -294,7 +252,7 @@ class Reader:
             line.write(intake.passed(self._clock()))
             # By the moment before the look: however late this thread is, bytes that were there then are old.
             if not intake.settled and settling.over(looked, ready):
-                self._restored(link)
+                self.presence.restored(link, self._clock())
             # Last, after what the device waits for, and not into a frame.
             if self._mouth.waits and not intake.in_frame:
                 self._mouth.speak(line.fileno(), line.write)
@@ -309,24 +267,6 @@ class Reader:
         if self._mouth.waits:
             until = min(until, now + _SPEAK_AGAIN)
         return _milliseconds(until - now)
-
-    def _restored(self, link: Link) -> None:
-        at = self._clock()
-        # A trial of line speeds that found the device as it left it took nothing away.
-        same = (self.identity, self.where) == (link.identity, link.where)
-        untold = self._tried and same and not self._told_lost
-        self._backoff = self._backoff.succeeded()
-        self._told_lost = self._tried = False
-        self._intake.ready()
-        self.reason = self.refused_since = None
-        self.identity, self.where = link.identity, link.where
-        self.connected = True
-        self._mouth.line_is(None)
-        if not untold:
-            self._deliver(ScannerRestored(link.identity, at, link.where))
-        self._trials.line_is(None)
-        old = {"discarded": self._intake.discarded} if self._intake.discarded else {}
-        self._log("info", "scanner ready", at.boot, identity=link.identity, where=link.where, **old)
 
     def _wake_fd(self) -> int:
         if self._wake is None:

@@ -6,16 +6,19 @@ The daemon, ``tablectl check``, the demo and the technician's commands must mean
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tablectl.config import Config, is_pseudo_terminal
+from tablectl.config import Config
 from tablectl.plugins import PluginError, load_driver
 from tablectl.profiles import ConfigError, config_dir
 from tablectl.scanner import Driver, Traits
 
 EMULATED = "is emulated; a table that plays for nobody's money says so: [table] test = true"
+
+_PTY_MAJORS = range(136, 144)
 
 
 def load_scanner(config: Config) -> tuple[Driver, dict[str, Any]]:
@@ -40,6 +43,21 @@ def refuse_emulated(config: Config, traits: Traits) -> None:
     """Raises :class:`ConfigError` where an emulated shoe would play for money."""
     if not config.table.test and (traits.emulated or is_pseudo_terminal(config.scanner.device)):
         raise ConfigError(f"{config.path}: scanner.device: {config.scanner.device} {EMULATED}")
+
+
+def is_pseudo_terminal(device: str) -> bool:
+    """Whether ``device`` leads to a pseudo-terminal: an emulated shoe, whatever its name says.
+
+    Links are followed. False for a ``tcp://`` address and for what does not exist.
+    """
+    if device.startswith("tcp://"):
+        return False
+    try:
+        if os.path.realpath(device).startswith("/dev/pts/"):
+            return True
+        return os.major(Path(device).stat().st_rdev) in _PTY_MAJORS
+    except (OSError, ValueError):
+        return False
 
 
 def resolve_paths(driver: Driver, settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:

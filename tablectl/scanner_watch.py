@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tablectl.clock import SECOND, Instant
-from tablectl.config import HealthConfig, ScannerConfig
+from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import Condition, Limits, Seen, Watch, card_due
 from tablectl.reader import Reader
 from tablectl.reader_state import LogBudget
@@ -61,8 +61,8 @@ class ScannerWatch:
             "health": report.condition.value,
             "why": report.why,
             "names_positions": self._names_positions,
-            "identity": reader.identity or state.device,
-            "where": reader.where,
+            "identity": reader.presence.identity or state.device,
+            "where": reader.presence.where,
             "bytes": counters.bytes,
             "frames": counters.frames,
             "cards": counters.cards,
@@ -72,12 +72,12 @@ class ScannerWatch:
         }
 
     def _seen(self) -> Seen:
-        reader, state = self._reader, self._state()
-        counters, why = reader.counters, reader.reason or ""
+        there, counters, state = self._reader.presence, self._reader.counters, self._state()
+        why = there.reason or ""
         # What the alert of the lost scanner says already is no news.
-        refused_since = reader.refused_since if why != state.scanner_why else None
+        refused_since = there.refused_since if why != state.scanner_why else None
         return Seen(
-            up=reader.connected,
+            up=there.connected,
             why=why,
             refused_since=refused_since,
             bytes=counters.bytes,

@@ -46,7 +46,7 @@ class Bench(Rig):
 
     def __exit__(self, *_: object) -> None:
         assert self.runtime.stop(), "every thread ends in time"
-        assert not self.runtime.crashed.is_set()
+        assert not self.runtime.incidents.crashed.is_set()
         super().__exit__()
 
     def body(self, command: str, **fields: Any) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from pydantic import BaseModel
 
 from tablectl import plugins
 from tablectl.beeping import attach, make_beepers
-from tablectl.config import Config, is_pseudo_terminal, load_config
+from tablectl.config import Config, load_config
 from tablectl.pins import make_line
 from tablectl.profiles import ConfigError, config_dir
-from tablectl.scanner_setup import load_scanner
+from tablectl.scanner_setup import is_pseudo_terminal, load_scanner
 
 LEAST = '[table]\nid = "T07"\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/ttyUSB0"\n'
 COMMENTED = re.compile(r"# [a-z_]+ = ")

@@ -186,8 +186,7 @@ def test_who_does_not_read_is_cut_off_and_the_log_stays_short(
         private = b'{"type":"controller.started","boot":1,"wall":1,"data":{"version":"1"}}'
         row = rig.client.state()["row"]
         writer = rig.runtime.writer
-        journal = rig.runtime._journal
-        assert journal is not None
+        journal = rig.runtime.journal
         rows = [Row(row + n, None, None, private, bytes(3000)) for n in range(1, 501)]
         journal.append(rows)
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -10,7 +10,7 @@ import pytest
 from systemd.debian import build
 from tests.house import needs as house_needs
 from tests.lab import image, install, needs
-from tests.lab.__main__ import Transcript
+from tests.lab.scenarios import Transcript
 
 HERE = Path(__file__).parent
 

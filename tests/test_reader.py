@@ -84,7 +84,7 @@ class Rig:
         self.reader = Reader(
             driver, device, {}, deliver, log=self.log, on_crash=self.crashes.append, **options
         )
-        self.reader._backoff = backoff
+        self.reader.presence.backoff = backoff
 
     def next(self, seconds: float = 3) -> Arrival:
         return self.arrivals.get(timeout=seconds)
@@ -257,7 +257,7 @@ def test_first_start_settles_and_says_what_was_opened(rig: Rig, world: World) ->
     assert isinstance(restored, ScannerRestored)
     assert restored.identity == "pipe"
     assert restored.at.boot - before >= 30 * MS
-    assert rig.reader.connected
+    assert rig.reader.presence.connected
     assert world.devices == ["the-scanner"]
 
 
@@ -374,9 +374,9 @@ def test_no_scanner_at_start_is_told_once_and_picked_up_when_it_comes(rig: Rig, 
     lost = rig.next()
     assert isinstance(lost, ScannerLost)
     assert lost.reason == "no scanner"
-    until(lambda: "permission" in (rig.reader.reason or ""))
+    until(lambda: "permission" in (rig.reader.presence.reason or ""))
     assert isinstance(rig.next(), ScannerRestored)
-    assert rig.reader.reason is None
+    assert rig.reader.presence.reason is None
     assert rig.stop() == []
 
 
@@ -423,13 +423,13 @@ def test_a_port_that_is_refused_for_a_while_after_a_plug_is_no_second_outage(rig
     world.read_fault = LinkFault("scanner lost: unplugged")
     world.say(b"x")
     assert isinstance(rig.next(), ScannerLost)
-    until(lambda: rig.reader.refused_since is not None)
-    assert rig.reader.where == "" and rig.reader.identity == "pipe"
-    since = rig.reader.refused_since
+    until(lambda: rig.reader.presence.refused_since is not None)
+    assert rig.reader.presence.where == "" and rig.reader.presence.identity == "pipe"
+    since = rig.reader.presence.refused_since
     until(lambda: len(world.open_faults) <= 1)
-    assert rig.reader.refused_since == since
+    assert rig.reader.presence.refused_since == since
     assert isinstance(rig.next(), ScannerRestored)
-    assert rig.reader.refused_since is None and rig.reader.where == "/dev/pipe0"
+    assert rig.reader.presence.refused_since is None and rig.reader.presence.where == "/dev/pipe0"
     assert world.log == ["open", "close", *["open"] * 6], "closed before it is looked for"
     assert rig.reader.counters.outages == 1
     assert [text for text, _ in rig.log.lines] == [
@@ -449,7 +449,7 @@ def test_a_port_that_has_just_come_is_not_waited_for_as_long_as_one_that_is_away
     real = world.driver.open
 
     def opened(device: str, settings: Mapping[str, Any]) -> Link:
-        failures.append(rig.reader._backoff.failures)
+        failures.append(rig.reader.presence.backoff.failures)
         return real(device, settings)
 
     rig.reader._opening = replace(rig.reader._opening, driver=replace(world.driver, open=opened))
@@ -473,7 +473,7 @@ def test_another_scanner_than_the_pinned_one_is_refused_and_told(pin: str, good:
         assert isinstance(first, ScannerLost)
         assert "another scanner: pipe, at /dev/pipe0" in first.reason and pin in first.reason
         assert world.log[:2] == ["open", "close"]
-        assert rig.reader.refused_since is not None
+        assert rig.reader.presence.refused_since is not None
     rig.stop()
 
 
@@ -563,7 +563,7 @@ def test_unplugged_for_real_and_plugged_in_elsewhere(pty: Pty) -> None:
     lost = rig.next()
     assert isinstance(lost, ScannerLost)
     assert "scanner lost" in lost.reason
-    until(lambda: "no scanner at" in (rig.reader.reason or ""))
+    until(lambda: "no scanner at" in (rig.reader.presence.reason or ""))
     pty.plug_elsewhere(first)
     assert os.path.realpath(pty.link) != first
     restored = rig.next(6)

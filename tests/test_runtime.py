@@ -273,7 +273,7 @@ def test_crash_of_a_thread_is_told_once_and_seen_by_the_watchdog() -> None:
         runtime = Runtime(load_config(without_server(rig)), on_crash=lambda name, _: told.append(name))
         runtime.start()
         runtime.core.put("no input at all")  # type: ignore[arg-type]
-        until(lambda: runtime.crashed.is_set(), "the crash is noticed")
+        until(lambda: runtime.incidents.crashed.is_set(), "the crash is noticed")
         assert runtime.unhealthy() == "a thread ended"
         assert rig.client.get("/healthz")[0] == 503
         runtime.stop()

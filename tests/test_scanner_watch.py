@@ -13,7 +13,8 @@ from pytest_mock import MockerFixture
 
 from tablectl import clock
 from tablectl.clock import SECOND, Instant
-from tablectl.config import HealthConfig, ScannerConfig, load_config
+from tablectl.config import load_config
+from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import REFUSED_FOR
 from tablectl.reader_intake import Counters
 from tablectl.runtime import Runtime
@@ -40,9 +41,8 @@ class Bench:
     """A watch over a reader and a state that one sets."""
 
     def __init__(self) -> None:
-        self.reader = SimpleNamespace(
-            connected=True, reason=None, refused_since=None, counters=Counters(), identity="", where=""
-        )
+        there = SimpleNamespace(connected=True, reason=None, refused_since=None, identity="", where="")
+        self.reader = SimpleNamespace(presence=there, counters=Counters())
         self.state = State(scanner_up=True, scanner_why="")
         self.lines: list[tuple[str, str]] = []
         log = SimpleNamespace(warning=lambda _, health, why: self.lines.append((health, why)))
@@ -78,8 +78,8 @@ def test_a_change_is_a_line_of_log_and_a_fault_that_lasts_is_not() -> None:
 
 def test_a_refusal_that_the_lost_scanners_alert_names_is_no_second_alert() -> None:
     bench = Bench()
-    bench.reader.connected, bench.reader.refused_since = False, NOW
-    bench.reader.reason = "no permission to open it"
+    bench.reader.presence.connected, bench.reader.presence.refused_since = False, NOW
+    bench.reader.presence.reason = "no permission to open it"
     bench.state = State(scanner_why="no permission to open it")
     seconds = 2 * REFUSED_FOR // SECOND
     assert bench.look(seconds) == []
@@ -92,13 +92,14 @@ def test_what_is_shown() -> None:
     shown = bench.watch.view(NOW)
     assert (shown["health"], shown["why"], shown["last_good_age"]) == ("ok", "", None)
     bench.reader.counters = Counters(bytes=90, frames=8, cards=7, rejects=2, last_good=NOW, outages=1)
-    bench.reader.identity, bench.reader.where = "usb:0403:6001:A1", "/dev/ttyUSB1"
+    bench.reader.presence.identity, bench.reader.presence.where = "usb:0403:6001:A1", "/dev/ttyUSB1"
     shown = bench.watch.view(NOW + 5 * SECOND // 2)
     assert {key: shown[key] for key in ("cards", "outages", "last_good_age", "identity", "where")} == {
         **{"cards": 7, "outages": 1, "last_good_age": 2.5},
         **{"identity": "usb:0403:6001:A1", "where": "/dev/ttyUSB1"},
     }
-    bench.reader.connected, bench.reader.reason, bench.reader.where = False, "unplugged", ""
+    there = bench.reader.presence
+    there.connected, there.reason, there.where = False, "unplugged", ""
     shown = bench.watch.view(NOW)
     assert (shown["health"], shown["why"], shown["up"]) == ("absent", "unplugged", False)
 

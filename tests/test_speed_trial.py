@@ -86,7 +86,7 @@ class Table:
 
     def stop(self) -> None:
         assert self.runtime.stop(), "every thread ends in time"
-        assert not self.runtime.crashed.is_set()
+        assert not self.runtime.incidents.crashed.is_set()
 
 
 @dataclass
@@ -201,7 +201,8 @@ def test_opening_the_table_ends_a_trial_at_once_and_the_next_card_is_heard(right
         status, answer = right.table.command("open")
         assert status == 200, answer
         assert time.monotonic() - begun < 3
-        assert right.line == 9600 and right.table.runtime.reader.connected, "before `open` is answered"
+        there = right.table.runtime.reader.presence
+        assert right.line == 9600 and there.connected, "before `open` is answered"
         right.speaks.set()
         assert list(records)[-1] == {"kind": "over", "fits": None, "text": OPENED}
     until(lambda: right.table.state()["scanner"]["cards"] > 0, "the card is heard")
@@ -530,7 +531,7 @@ def test_a_trial_ends_at_once(how: str) -> None:
     if how == "abort":
         trial.abort("enough")
         assert trial.over.wait(2)
-        assert world.opened == [9600, 4800, 9600] and rig.reader.connected
+        assert world.opened == [9600, 4800, 9600] and rig.reader.presence.connected
     assert rig.stop() == []
     assert time.monotonic() - begun < 2
     assert trial.over.is_set()

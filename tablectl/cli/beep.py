@@ -51,7 +51,7 @@ def directly(path: Path, use: Callable[[Callable[[str], dict[str, str]]], T]) ->
         signals.start()
         try:
             until = time.monotonic() + SCANNER_SECONDS
-            while own and not reader.connected and time.monotonic() < until:
+            while own and not reader.presence.connected and time.monotonic() < until:
                 time.sleep(0.02)
 
             def play(pattern: str) -> dict[str, str]:

@@ -36,7 +36,8 @@ def capture(
     Example:  tablectl capture shoe-7.capture --seconds 600 --note "table 7, new cable"
               tablectl capture shoe-7.capture --as bo --reason "device: for the maker"
     """
-    from tablectl.cli.recorder import Recorder, open_new, there_already
+    from tablectl.cli.new_file import open_new, there_already
+    from tablectl.cli.recorder import Recorder
 
     if Path(file).exists():  # told before anything is opened; the opening itself decides
         raise there_already(file)

@@ -78,8 +78,8 @@ def _unfit(found: Found, driver: str, fit: tuple[str, ...]) -> Finding:
 
 
 def _port(config: Config, daemon: int | None) -> Iterator[Finding]:
-    from tablectl.config import is_pseudo_terminal
     from tablectl.machine import Holders, holders, is_tty, line_troubles, may_open
+    from tablectl.scanner_setup import is_pseudo_terminal
 
     device = config.scanner.device
     if not Path(device).exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -13,22 +12,6 @@ from tablectl.cli.read import mapping, word
 
 MOST_TIME = 10**17
 """ns; three years."""
-
-
-def there_already(file: str) -> Refused:
-    """A recording replaces no file."""
-    return Refused(f"refused: {escape(file)} is there already; choose another name, or remove it")
-
-
-def open_new(file: str) -> TextIO:
-    """A new file, its owner's alone. Raises :class:`Refused`."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        return os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8", newline="\n")
-    except FileExistsError:
-        raise there_already(file) from None
-    except (OSError, ValueError) as fault:
-        raise Refused(f"refused: {escape(file)} cannot be written: {fault}") from None
 
 
 class Recorder:

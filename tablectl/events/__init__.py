@@ -35,35 +35,39 @@ from tablectl.events.internal import (
     ScanPassed,
     ScanUnread,
 )
-from tablectl.events.public import (
-    AlertAcknowledged,
-    AlertRaised,
+from tablectl.events.rounds import (
     BetResult,
     BettingClosed,
     BettingClosing,
     BettingOpened,
-    CardBurned,
     CardDealt,
-    CutCardDrawn,
-    CutCardWithdrawn,
-    DealerChanged,
-    EventParked,
     HandCorrected,
     HandResult,
     HandTurned,
-    HistorySkipped,
-    InspectionRecorded,
-    LastHandAnnounced,
     RoundAmended,
     RoundResulted,
     RoundVoided,
-    ScannerLost,
-    ScannerRestored,
+)
+from tablectl.events.table import (
+    CardBurned,
+    CutCardDrawn,
+    CutCardWithdrawn,
+    DealerChanged,
+    InspectionRecorded,
+    LastHandAnnounced,
     ShoeEnded,
     ShoeStarted,
     TableClosed,
-    TableHeld,
     TableOpened,
+)
+from tablectl.events.trouble import (
+    AlertAcknowledged,
+    AlertRaised,
+    EventParked,
+    HistorySkipped,
+    ScannerLost,
+    ScannerRestored,
+    TableHeld,
     TableReleased,
 )
 from tablectl.events.types import PUBLIC_TYPES, TYPES

@@ -1,44 +1,28 @@
-"""One table under the stopwatch: real cards on a pseudo-terminal, stamped at every stage of their way.
+"""One table under the stopwatch: real cards on a wire, stamped at every stage of their way.
 
-The table's own runtime plays in this process under test rules (no burn, short windows, results by
-themselves, betting only with a good link); the game server is another process.  One card is on its way
+The table's own runtime plays in this process; the game server is another process.  One card is on its way
 at a time, as at a table.
 """
 
 from __future__ import annotations
 
-import random
-import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from tablectl.cards import DECK, Card
-from tablectl.config import load_config
+from tablectl.config import Config
 from tablectl.core import Durable
-from tablectl.demo.files import write_config
 from tablectl.journal_writer import Batch
-from tablectl.local import Client
-from tablectl.rules import next_position
 from tablectl.runtime import Runtime
-from tablectl.scanner import Arrived, Label, Scan
-from tablectl.scripted_dealer import PitBoss
+from tablectl.scanner import Arrived, Scan
 from tablectl.table import Phase
+from tests.bench.dealing import DealtTable
 from tests.bench.floors import boot
 from tests.bench.wires import SerialWire, Wire
 
-RULES: dict[str, dict[str, Any]] = {
-    "burn": {"by": "none"},
-    "shoe": {"inspection": False},
-    "betting": {"seconds": 0.05, "pips": 0, "link_required": True},
-    "dealing": {"confirm": "automatic"},
-}
+BETTING = 0.05
 PATIENCE = 10.0
-CUT_AT = 60
-"""Cards left when the cutting card is announced: the hand after it is the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +46,7 @@ class _Runtime(Runtime):
         super()._set_acked(sequence)
 
 
-class BenchTable:
+class BenchTable(DealtTable):
     """A running table and the hand that deals at it."""
 
     def __init__(
@@ -75,38 +59,18 @@ class BenchTable:
         wire: Wire | None = None,
         table: str = "BENCH",
     ) -> None:
-        self._random = random.Random(seed)
-        self._wire = wire or SerialWire()
-        self._changed = threading.Condition()
         self._stamps: dict[str, int] = {}
         self._sequence = 0
         self._acked = 0
-        self._phase = Phase.CLOSED
-        self._shoe: list[Card] = []
-        path = write_config(
-            folder,
-            table=table,
-            shoe=self._wire.driver,
-            device=self._wire.device,
-            url=url,
-            secret=secret,
-            pit_boss=PitBoss("bench", "0000"),
-            speed=1.0,
-            overrides=RULES,
-            settings=self._wire.settings,
+        super().__init__(
+            folder, table, url, secret, seed, wire or SerialWire(), betting=BETTING, patience=PATIENCE
         )
-        self._runtime = _Runtime(load_config(path), trace=self._decided, on_stored=self._stored)
-        self._runtime.acknowledged = self._taken_by_server
-        self._runtime.start()
-        self._client = Client(self._runtime.config.socket_path)
-        self._wait(lambda: self._runtime.state.scanner_up, "the scanner")
-        self._command("open")
-        self._command("sign-in", name="bench", pickup="left")
+        self._sit_down()
 
-    def close(self) -> None:
-        """Stop the table."""
-        self._runtime.stop()
-        self._wire.close()
+    def _made(self, config: Config) -> Runtime:
+        made = _Runtime(config, trace=self._decided, on_stored=self._stored)
+        made.acknowledged = self._taken_by_server
+        return made
 
     # --- on the table's own threads ------------------------------------------------------------------
 
@@ -123,8 +87,7 @@ class BenchTable:
                 self._stamps["taken"] = durable.decided
                 self._stamps["sequence"] = durable.state.sequence
             self._sequence = durable.state.sequence
-            self._phase = durable.state.phase
-            self._changed.notify_all()
+            super()._stored(durable, batches)
 
     def _taken_by_server(self, sequence: int) -> None:
         at = boot()
@@ -141,13 +104,13 @@ class BenchTable:
         found: list[Way] = []
         while len(found) < count:
             self._begin_round()
-            player: list[int] = []
-            banker: list[int] = []
-            while (due := next_position(player, banker)) is not None:
-                card = self._shoe.pop()
+            self._wait(
+                lambda: self._phase is Phase.NO_MORE_BETS and self._acked == self._sequence,
+                "the close of betting",
+            )
+            for message in self._hand():
                 time.sleep(pause)
-                found.append(self._one(self._wire.message(Label(due.value), card)))
-                (player if due.side.value == "player" else banker).append(card.points)
+                found.append(self._one(message))
         return found
 
     def _one(self, message: bytes) -> Way:
@@ -161,42 +124,3 @@ class BenchTable:
             stamps = dict(self._stamps)
             self._stamps.clear()
         return Way(*(stamps[name] - begun for name in ("read", "taken", "decision", "durable", "acked")))
-
-    def _begin_round(self) -> None:
-        if self._phase in (Phase.NO_SHOE, Phase.SHUFFLE_DUE):
-            self._shoe = list(DECK * 8)
-            self._random.shuffle(self._shoe)
-            self._wire.standby()
-            time.sleep(0.05)
-            self._command("shoe new")
-        elif len(self._shoe) <= CUT_AT:
-            self._command("cut-card")
-        self._command("bets open")
-        self._wait(
-            lambda: self._phase is Phase.NO_MORE_BETS and self._acked == self._sequence,
-            "the close of betting",
-        )
-
-    def _wait(self, until: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + PATIENCE
-        while not until():
-            if time.monotonic() > end:
-                raise TimeoutError(f"waited for {what}; {self._why()}")
-            with self._changed:
-                self._changed.wait(0.02)
-
-    def _why(self) -> str:
-        state = self._runtime.state
-        return f"phase {state.phase.value}, holds {[h.message for h in state.holds]}"
-
-    def _command(self, command: str, **args: str) -> None:
-        until = time.monotonic() + PATIENCE
-        while True:
-            accepted, answer = self._client.command(
-                {"id": uuid.uuid4().hex, "command": command, "args": args}
-            )
-            if accepted:
-                return
-            if time.monotonic() > until:
-                raise RuntimeError(answer)
-            time.sleep(0.05)

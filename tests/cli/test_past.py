@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import json
+import os
 import stat
 from datetime import datetime
 from pathlib import Path
@@ -199,6 +200,13 @@ def test_a_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(Refused, match="cannot be written: No space left on device"):
         write_export(str(file), MORE, [MORE])
     assert not file.exists()
+
+
+def test_a_disk_that_takes_nothing_is_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = os.open
+    monkeypatch.setattr("os.open", lambda *_: really("/dev/full", os.O_WRONLY))
+    with pytest.raises(Refused, match="cannot be written: No space left on device"):
+        write_export(str(tmp_path / "dispute.json"), MORE, [MORE])
 
 
 # --- reveal -------------------------------------------------------------------------------------------------

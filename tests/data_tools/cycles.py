@@ -88,7 +88,7 @@ def cycle(folder: Path) -> None:
         log=Silent(),
         on_crash=faults.append,
     )
-    reader._backoff = Backoff(first=MS)
+    reader.presence.backoff = Backoff(first=MS)
     reader.start()
     wait_for(ScannerRestored)
     plug.say(CARD + CARD[:9])

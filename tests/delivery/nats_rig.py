@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,9 @@ from nats.aio.client import Client
 
 from tablectl.clock import Instant, now
 from tablectl.delivery.nats import NatsDelivery
-from tablectl.delivery.outbox import Link, Outbox
-from tablectl.events import private_body, public_body
 from tablectl.gameserver.server import GameServer
-from tablectl.journal import Journal, Row
-from tests.gameserver.posting import SECRET, resulted
+from tests.delivery.durable import Durable
+from tests.gameserver.posting import SECRET
 from tests.nats_server import NatsServer
 
 HURRY = 10
@@ -29,80 +27,17 @@ def hurried() -> Instant:
     return Instant(_BEGUN + (moment.boot - _BEGUN) * HURRY, moment.wall)
 
 
-class Sender:
-    """A table's journal and its delivery, without the rest of the controller."""
+class Sender(Durable[NatsDelivery]):
+    """A table's journal and its delivery over NATS."""
 
     def __init__(self, path: Path, url: str, table: str = "T07", **options: Any) -> None:
-        self.journal = Journal.open(path, table)
-        self.table = table
-        self.alarms: list[tuple[str, str]] = []
-        self.links: list[tuple[bool, str]] = []
-        self.changed = asyncio.Event()
-        made: dict[str, Any] = {
-            "on_link": self._link,
-            "on_acked": self._acked,
-            "on_alarm": self._alarm,
-            "jitter": lambda: 0.0,
-            "deadline": 2.0,
-            "clock": hurried,
-            **options,
-        }
-        self.delivery = NatsDelivery(url, self.journal.reader, table, self.journal.epoch, **made)
-        self.task: asyncio.Task[None] | None = None
-
-    def _link(self, link: Link) -> None:
-        self.links.append((link.good, link.reason))
-        self.changed.set()
-
-    def _acked(self, sequence: int) -> None:
-        self.journal.set_acked(sequence)
-        self.changed.set()
-
-    def _alarm(self, code: str, text: str) -> None:
-        self.alarms.append((code, text))
-        self.changed.set()
-
-    def start(self) -> Sender:
-        self.task = asyncio.create_task(self.delivery.run())
-        return self
-
-    def play(self, rounds: int = 1) -> None:
-        """That many results become durable."""
-        row, sequence = self.journal.last()
-        at, rows = now(), []
-        for n in range(sequence + 1, sequence + rounds + 1):
-            event = resulted(n)
-            epoch = self.journal.epoch
-            body = public_body(event, table=self.table, epoch=epoch, sequence=n, at=at, test=False)
-            rows.append(Row(row + n - sequence, n, body, private_body(event, at)))
-        self.journal.append(rows)
-        self.delivery.wake(sequence + rounds, hurried().boot)
-
-    @property
-    def outbox(self) -> Outbox:
-        assert self.delivery.outbox is not None
-        return self.delivery.outbox
-
-    @property
-    def bodies(self) -> list[bytes]:
-        return [one.body for one in self.journal.bodies(1, 100_000)]
+        made = {"deadline": 2.0, "clock": hurried, **options}
+        super().__init__(path, partial(NatsDelivery, url), table, **made)
 
     @property
     def why(self) -> str:
         """What is the matter with the link, as last told."""
         return self.links[-1][1] if self.links else ""
-
-    async def until(self, done: Callable[[], object], seconds: float = 8.0) -> None:
-        async with asyncio.timeout(seconds):
-            while not done():
-                self.changed.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.changed.wait(), 0.02)
-                assert self.task is None or not self.task.done(), self.task
-
-    async def all_stored(self, seconds: float = 8.0) -> None:
-        """Everything is in the stream."""
-        await self.until(lambda: self.journal.acked() == self.journal.last()[1], seconds)
 
     async def all_taken(self, server: GameServer, seconds: float = 8.0) -> None:
         """The game server holds everything."""
@@ -113,16 +48,6 @@ class Sender:
 
         await self.all_stored(seconds)
         await self.until(held, seconds)
-
-    async def good(self, seconds: float = 8.0) -> None:
-        await self.until(lambda: self.links[-1:] == [(True, "")], seconds)
-
-    async def stop(self) -> None:
-        if self.task is not None:
-            self.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self.task
-        self.journal.close()
 
 
 class Rig:

@@ -15,7 +15,7 @@ from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.messages import Message
 from tablectl.gameserver.server import INTAKE_PATH, GameServer
 from tests.delivery.chaos import WAYS, Chaos
-from tests.delivery.test_http import Sender, held, stored
+from tests.delivery.test_http import Sender, held
 from tests.e2e.harness import SOAK
 from tests.gameserver.posting import SECRET
 
@@ -75,8 +75,8 @@ async def test_every_event_arrives_in_order_and_has_its_effect_once(
         chaos.quiet = True
         sender.delivery.retry()
         await sender.all_taken()
-        assert held(server) == stored(sender)
-        assert len(stored(sender)) == EVENTS
+        assert held(server) == sender.bodies
+        assert len(sender.bodies) == EVENTS
         assert effects.total() == len(effects) == EVENTS
         assert server.store.count_rounds("T07", sender.journal.epoch) == EVENTS
         spent = time.monotonic() - begun

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,10 @@ from standardwebhooks.webhooks import Webhook
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.http import HttpDelivery
-from tablectl.delivery.outbox import Link, Outbox
-from tablectl.events import private_body, public_body
 from tablectl.gameserver.server import GameServer, accept_epoch
-from tablectl.journal import Journal, Row
-from tests.gameserver.posting import OTHER_SECRET, SECRET, resulted
+from tablectl.journal import Journal
+from tests.delivery.durable import Durable
+from tests.gameserver.posting import OTHER_SECRET, SECRET
 
 SERVE = """
 import sys
@@ -36,81 +35,15 @@ run_gameserver(Path(sys.argv[1]), [sys.argv[2]], "127.0.0.1", int(sys.argv[3]),
 """
 
 
-class Sender:
-    """A table's journal and its delivery, without the rest of the controller."""
+class Sender(Durable[HttpDelivery]):
+    """A table's journal and its delivery over HTTP."""
 
     def __init__(self, path: Path, url: str, **options: Any) -> None:
-        self.journal = Journal.open(path, "T07")
-        self.alarms: list[tuple[str, str]] = []
-        self.links: list[tuple[bool, str]] = []
-        self.changed = asyncio.Event()
-        self.delivery = HttpDelivery(
-            url,
-            [SECRET],
-            self.journal.reader,
-            "T07",
-            self.journal.epoch,
-            **{
-                "on_link": self._link,
-                "on_acked": self._acked,
-                "on_alarm": self._alarm,
-                "jitter": lambda: 0.0,
-                **options,
-            },
-        )
-        self.task: asyncio.Task[None] | None = None
-
-    def _link(self, link: Link) -> None:
-        self.links.append((link.good, link.reason))
-        self.changed.set()
-
-    def _acked(self, sequence: int) -> None:
-        self.journal.set_acked(sequence)
-        self.changed.set()
-
-    def _alarm(self, code: str, text: str) -> None:
-        self.alarms.append((code, text))
-        self.changed.set()
-
-    def start(self) -> Sender:
-        self.task = asyncio.create_task(self.delivery.run())
-        return self
-
-    def play(self, rounds: int = 1) -> None:
-        """That many results become durable."""
-        row, sequence = self.journal.last()
-        at, rows = now(), []
-        for n in range(sequence + 1, sequence + rounds + 1):
-            event = resulted(n)
-            body = public_body(event, table="T07", epoch=self.journal.epoch, sequence=n, at=at, test=False)
-            rows.append(Row(row + n - sequence, n, body, private_body(event, at)))
-        self.journal.append(rows)
-        self.delivery.wake(sequence + rounds, at.boot)
-
-    @property
-    def outbox(self) -> Outbox:
-        assert self.delivery.outbox is not None
-        return self.delivery.outbox
-
-    async def until(self, done: Callable[[], object], seconds: float = 8.0) -> None:
-        async with asyncio.timeout(seconds):
-            while not done():
-                self.changed.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.changed.wait(), 0.02)
-                assert self.task is None or not self.task.done(), self.task
+        super().__init__(path, partial(HttpDelivery, url, [SECRET]), **options)
 
     async def all_taken(self) -> None:
-        await self.until(
-            lambda: self.journal.acked() == self.journal.last()[1] and self.links[-1:] == [(True, "")]
-        )
-
-    async def stop(self) -> None:
-        if self.task is not None:
-            self.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self.task
-        self.journal.close()
+        await self.all_stored()
+        await self.good()
 
 
 Answering = Callable[[web.Request, int], Awaitable[web.StreamResponse]]
@@ -193,10 +126,6 @@ def held(server: GameServer) -> list[bytes]:
     return [taken.body for taken in server.store.events("T07", limit=10_000)]
 
 
-def stored(sender: Sender) -> list[bytes]:
-    return [one.body for one in sender.journal.bodies(1, 10_000)]
-
-
 def next_is(request: web.Request, wanted: object) -> web.Response:
     return web.json_response({"next": wanted})
 
@@ -213,7 +142,7 @@ async def test_events_arrive_once_in_order_byte_for_byte(rig: Rig) -> None:
     await sender.all_taken()
     sender.play(250)
     await sender.all_taken()
-    assert held(server) == stored(sender)
+    assert held(server) == sender.bodies
     assert len(held(server)) == 255
     assert sender.alarms == []
 
@@ -231,7 +160,7 @@ async def test_what_was_stored_before_the_start_is_delivered_with_a_lost_cursor_
     await again.all_taken()
     again.play(3)
     await again.all_taken()
-    assert held(server) == stored(again)
+    assert held(server) == again.bodies
 
 
 async def test_a_good_first_answer_ends_the_doubt_about_lost_rows_though_it_moves_nothing(rig: Rig) -> None:
@@ -304,7 +233,7 @@ async def test_the_link_follows_a_server_that_goes_and_comes_back_in_mid_stream(
         await sender.until(lambda: not sender.links[-1][0])
         server = await rig.server(port)
         await sender.all_taken()
-    assert held(server) == stored(sender)
+    assert held(server) == sender.bodies
     assert sender.alarms == []
 
 
@@ -327,7 +256,7 @@ async def test_a_server_killed_in_mid_stream_has_every_event_once(rig: Rig, tmp_
     server = await rig.server(port)
     sender.delivery.retry()
     await sender.all_taken()
-    assert held(server) == stored(sender)
+    assert held(server) == sender.bodies
     assert server.store.count_rounds("T07", sender.journal.epoch) == 270
 
 
@@ -341,7 +270,7 @@ async def test_a_replaced_server_gets_everything_again(rig: Rig, tmp_path: Path)
     new = await rig.server()
     sender = rig.sender(new.events_url)
     await sender.all_taken()
-    assert held(new) == stored(sender)
+    assert held(new) == sender.bodies
 
 
 async def test_another_history_is_refused_with_an_alarm_until_accepted(rig: Rig, tmp_path: Path) -> None:
@@ -362,7 +291,7 @@ async def test_another_history_is_refused_with_an_alarm_until_accepted(rig: Rig,
     accept_epoch(rig.server_db, "T07", other.journal.epoch)
     other.delivery.retry()
     await other.all_taken()
-    assert held(server) == stored(other)
+    assert held(server) == other.bodies
 
 
 async def test_a_journal_restored_from_yesterday_halts(rig: Rig) -> None:
@@ -422,7 +351,7 @@ async def test_requests_are_signed_anew_and_sent_byte_for_byte_the_same(rig: Rig
     sender = rig.sender(hostile.url, clock=clock)
     sender.play()
     await sender.all_taken()
-    assert hostile.sent[:3] == [stored(sender)[0]] * 3
+    assert hostile.sent[:3] == [sender.bodies[0]] * 3
     sends = [h for b, h in zip(hostile.bodies, hostile.headers, strict=True) if b != b"[]"]
     assert {h["webhook-id"] for h in sends} == {f"T07-{sender.journal.epoch}-000000000001"}
     assert len({h["webhook-timestamp"] for h in sends}) == 3
@@ -443,7 +372,7 @@ async def test_a_batch_is_the_stored_bodies_and_the_witness_verifies_all(rig: Ri
     journal.journal.close()
     sender = rig.sender(hostile.url)
     await sender.all_taken()
-    assert hostile.bodies[:2] == [b"[]", b"[" + b",".join(stored(sender)) + b"]"]
+    assert hostile.bodies[:2] == [b"[]", b"[" + b",".join(sender.bodies) + b"]"]
     epoch = sender.journal.epoch
     assert hostile.headers[1]["webhook-id"] == f"T07-{epoch}-000000000001_T07-{epoch}-000000000003"
     assert hostile.headers[0]["Content-Type"] == "application/cloudevents-batch+json"
@@ -495,7 +424,7 @@ async def test_a_server_that_commits_and_drops_the_connection_has_one_result(rig
     sender.play(3)
     await sender.all_taken()
     assert dropped
-    assert held(server) == stored(sender)
+    assert held(server) == sender.bodies
     assert server.store.count_rounds("T07", sender.journal.epoch) == 3
 
 
@@ -511,7 +440,7 @@ async def test_an_answer_after_the_deadline_does_not_count_and_the_same_bytes_go
     sender = rig.sender(hostile.url, deadline=0.2)
     sender.play()
     await sender.all_taken()
-    assert hostile.sent == stored(sender) * 2
+    assert hostile.sent == sender.bodies * 2
     assert any("no answer from the game server within 0.2 s" in reason for _, reason in sender.links)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.config import Config, ConfigError, make_config
+from tablectl.config import Config, make_config
 from tablectl.delivering import nats_sender
+from tablectl.profiles import ConfigError
 
 
 def config(tmp_path: Path, **server: object) -> Config:

@@ -11,7 +11,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from tablectl.clock import SECOND, Instant, now
-from tests.delivery.test_http import Rig, held, stored
+from tests.delivery.test_http import Rig, held
 
 
 @pytest_asyncio.fixture
@@ -39,7 +39,7 @@ async def test_ten_minutes_against_a_window_of_five(rig: Rig) -> None:
     server = await rig.server(port)
     sender.delivery.retry()
     await sender.all_taken()
-    assert held(server) == stored(sender)
+    assert held(server) == sender.bodies
     assert sender.alarms == []
 
 

@@ -406,7 +406,7 @@ class Rig:
             settle=20_000_000,
             on_crash=self.crashes.append,
         )
-        self.reader._backoff = Backoff(first=20_000_000)
+        self.reader.presence.backoff = Backoff(first=20_000_000)
         self.reader.start()
         self.wait_for(ScannerRestored)
 

@@ -529,7 +529,7 @@ def test_another_device_in_the_same_socket_is_not_read(
     bus.unplug(device)
     table.wait(ScannerLost)
     other = bus.plug(FakeDevice(product=0x0001), "1-1.2")
-    eventually(lambda: "another device is in its place" in (table.reader.reason or ""))
+    eventually(lambda: "another device is in its place" in (table.reader.presence.reason or ""))
     bus.unplug(other)
     bus.plug(device, "1-1.2")
     table.wait(ScannerRestored)

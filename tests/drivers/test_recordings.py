@@ -93,7 +93,7 @@ def test_a_recording_through_the_reader_gives_its_golden_items(path: Path) -> No
     )
     try:
         reader.start()
-        until(lambda: reader.connected, "the reader has opened it")
+        until(lambda: reader.presence.connected, "the reader has opened it")
         sent, start = 0, clock.boot
         for piece in recording.pieces:
             clock.boot = start + piece.at

@@ -79,7 +79,7 @@ def test_a_thread_that_dies_leaves_a_recording() -> None:
         runtime = Runtime(load_config(without_server(rig)))
         runtime.start()
         runtime.core.put("no input at all")  # type: ignore[arg-type]
-        until(lambda: runtime.crashed.is_set(), "the crash is noticed")
+        until(lambda: runtime.incidents.crashed.is_set(), "the crash is noticed")
         (path,) = until(lambda: list(rig.folder.glob(f"{TABLE}-flight-*.jsonl")), "it is written")
         assert "the core thread ended" in path.read_text().splitlines()[0]
         runtime.stop()

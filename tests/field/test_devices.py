@@ -38,7 +38,7 @@ def in_mid_hand() -> Iterator[Bench]:
     """A real table with two cards dealt, and a reader that is back soon."""
     with Bench("bee-tek", overrides=BARE) as table:
         reader = table.runtime.reader
-        reader._settle, reader._backoff = 10 * MS, Backoff(first=5 * MS, cap=20 * MS)
+        reader._settle, reader.presence.backoff = 10 * MS, Backoff(first=5 * MS, cap=20 * MS)
         table.open_table(CARDS * 2)
         table.bets()
         table.deal(2)
@@ -85,7 +85,7 @@ def test_devices_a_port_that_is_ready_and_empty_for_ever_is_lost_without_a_busy_
         table.wait(lambda s: not s["scanner"]["up"], "it is lost")
         frozen(table)
         reads = read.call_count  # first: the reader goes on meanwhile
-        assert reads <= 3 * (table.runtime.reader._backoff.failures + 1)
+        assert reads <= 3 * (table.runtime.reader.presence.backoff.failures + 1)
         mocker.stopall()
         table.shoe.hang_up()
         used = resource.getrusage(resource.RUSAGE_SELF)

@@ -127,8 +127,8 @@ def test_9_06_never_allowed_is_degraded_and_names_group_and_rule(mocker: MockerF
     assert isinstance(lost, ScannerLost)
     assert "group dialout" in lost.reason and "udev rules" in lost.reason
     rig.none_for(0.1)
-    assert rig.reader.alive and not rig.reader.connected
-    assert rig.reader.reason == lost.reason
+    assert rig.reader.alive and not rig.reader.presence.connected
+    assert rig.reader.presence.reason == lost.reason
     assert rig.stop() == []
 
 

@@ -1,0 +1,80 @@
+"""What follows a commit, on the service loop: a line in the log, the event's way out, a word to the pit.
+
+Nothing is told outside before it is in the journal; here it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tablectl.clock import Instant
+from tablectl.core import Durable
+from tablectl.delivering import Delivering
+from tablectl.delivery.instead import INSTEAD, instead_of
+from tablectl.events import event_id
+from tablectl.journal import Outgoing
+from tablectl.journal_rows import Row, decode_row
+from tablectl.journal_writer import Batch
+from tablectl.life_log import LifeLog
+from tablectl.outside import Outside
+from tablectl.table import State
+
+
+class AfterCommit:
+    """For one table's journal (``epoch``). ``alarm(code, text)`` raises an alert."""
+
+    def __init__(
+        self,
+        table: str,
+        epoch: str,
+        outside: Outside,
+        delivering: Delivering,
+        *,
+        alarm: Callable[[str, str], None],
+        clock: Callable[[], Instant],
+        log: Any,
+    ) -> None:
+        self._table = table
+        self._epoch = epoch
+        self._outside = outside
+        self._delivering = delivering
+        self._alarm = alarm
+        self._clock = clock
+        self._life = LifeLog(log)
+
+    def stored(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
+        """These rows were committed, and with them the table is as ``durable`` says."""
+        fresh = []
+        for batch in batches:
+            for row in batch.rows:
+                self._life.stored(row)
+                if row.where is not None and row.where.type in INSTEAD:
+                    self._instead(row, durable.state)
+                if row.sequence is None or row.public is None:
+                    continue
+                fresh.append(
+                    Outgoing(row.sequence, event_id(self._table, self._epoch, row.sequence), row.public)
+                )
+                if row.where is not None and row.where.type == "round.resulted":
+                    self._outside.resulted(json.loads(row.public)["data"])
+        if self._delivering.sender is not None:
+            self._delivering.sender.wake(durable.state.sequence, self._clock().boot, fresh)
+
+    def tell_unsettled(self, state: State) -> None:
+        """The pit is told of rounds whose bets nobody has settled, at a start again."""
+        if state.unsettled:
+            rounds = ", ".join(f"{shoe}/{number}" for shoe, number in state.unsettled)
+            self._alarm(
+                "round-unsettled",
+                f"The game server refused how it ended, and it was parked: round {rounds}. Its bets are "
+                "unsettled until it is voided or amended.",
+            )
+
+    def _instead(self, row: Row, state: State) -> None:
+        """A pit boss's word on what goes out in place of something is durable."""
+        one = instead_of(decode_row(row)[0], self._table, self._epoch)
+        if one is not None and self._delivering.sender is not None:
+            self._delivering.sender.sends_instead(one)
+        self.tell_unsettled(state)

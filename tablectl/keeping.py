@@ -1,0 +1,83 @@
+"""The journal of a table while it plays: this process's alone, copied elsewhere, freed of what is too old.
+
+Whoever reads it gets a reader of its own from here, which is closed when the table stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from tablectl.clock import Instant
+from tablectl.config import Config
+from tablectl.journal import Journal, JournalReader
+from tablectl.journal_keep import keep
+from tablectl.journal_mirror import Mirror
+from tablectl.journal_writer import JournalWriter
+from tablectl.lock import TableLock
+from tablectl.service import Service
+from tablectl.table import Trouble
+
+
+class Keeping:
+    """Holds the table's lock and its open journal until :meth:`close`.
+
+    Raises :class:`~tablectl.journal.JournalFault` or :class:`~tablectl.lock.TableLocked`, and then holds
+    nothing. ``still_starting`` is called now and then while a long journal is opened.
+    """
+
+    def __init__(
+        self, config: Config, still_starting: Callable[[], object], clock: Callable[[], Instant]
+    ) -> None:
+        self._days = config.journal.keep_days
+        self._clock = clock
+        self._readers: list[JournalReader] = []
+        self._lock = TableLock(config.journal_path.parent, config.table.id)
+        self._lock.acquire()
+        try:
+            self.journal = Journal.open(config.journal_path, config.table.id, still_starting)
+        except BaseException:
+            self._lock.release()
+            raise
+        mirror = config.journal.mirror
+        self.mirror = None if mirror is None else Mirror(mirror, self.journal.reader, clock=clock)
+        """Follows on a second medium; None: there is none."""
+
+    def reader(self) -> JournalReader:
+        """A further reader of the journal."""
+        reader = self.journal.reader()
+        self._readers.append(reader)
+        return reader
+
+    def trims(self, writer: JournalWriter, service: Service) -> None:
+        """Before the service loop starts: have it look for rows that are kept no longer."""
+        if self._days is not None:
+            job = partial(keep, self.reader(), writer.trim, self._days, self._mirrored, self._clock)
+            service.add(job)
+
+    def committed(self) -> None:
+        """On the journal's thread: there is more for the mirror."""
+        if self.mirror is not None:
+            self.mirror.wake()
+
+    def troubles(self, at: Instant) -> Iterator[Trouble]:
+        """What the mirror has to tell."""
+        if self.mirror is not None and self.mirror.trouble:
+            yield Trouble(at, "mirror", self.mirror.trouble)
+
+    def close(self) -> None:
+        """Close every reader and the journal, and give up the lock."""
+        for reader in self._readers:
+            reader.close()
+        self._readers.clear()
+        self.journal.close()
+        self._lock.release()
+
+    def _mirrored(self) -> int | None:
+        return None if self.mirror is None else self.mirror.row
+
+
+def journal_folder(path: Path) -> None:
+    """Make the folder of a journal where systemd has not."""
+    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
