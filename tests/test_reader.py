@@ -578,7 +578,8 @@ def test_a_second_reader_on_the_port_is_refused_and_takes_over(pty: Pty) -> None
     second.reader.start()
     lost = second.next()
     assert isinstance(lost, ScannerLost)
-    assert "another reader" in lost.reason
+    name = Path("/proc/self/comm").read_text().strip()
+    assert f"is in use: process {os.getpid()} ({name}) has it open" in lost.reason
     pty.say(b"[Game]<Card:8S>\r\n")
     assert isinstance(first.next(), Arrived)
     first.stop()

@@ -169,11 +169,26 @@ def _not_opened(device: str, fault: BaseException) -> LinkFault:
             )
         case OSError(errno=errno.EBUSY | errno.EAGAIN):
             return LinkRefused(
-                f"{device} is in use: another reader has it open (another controller, a terminal program,"
+                f"{device} is in use: {_holder(device)} has it open (another controller, a terminal program,"
                 " ModemManager or brltty); only one may read a scanner"
             )
         case _:
             return LinkFault(f"{device} cannot be opened as a serial port: {fault}")
+
+
+def _holder(device: str) -> str:
+    """The process that has locked the device, by number and name, as far as the kernel tells anybody."""
+    try:
+        at = Path(device).stat()
+        place = f"{os.major(at.st_dev):02x}:{os.minor(at.st_dev):02x}:{at.st_ino}"
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            match line.split():
+                case [_, "FLOCK", _, _, pid, where, *_] if where == place:
+                    name = Path("/proc", pid, "comm").read_text("utf-8", "replace")
+                    return f"process {pid} ({_plain(name)})"
+    except (OSError, ValueError):
+        pass  # it is gone by now, or of another container
+    return "another reader"
 
 
 Ports = Callable[[], Iterable[Any]]

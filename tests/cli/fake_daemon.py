@@ -159,6 +159,16 @@ def event(sequence: int, kind: str = "betting.opened", **data: Any) -> dict[str,
     }  # fmt: skip
 
 
+HEEDING = """
+import signal, sys
+from tablectl.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+"""The command line, for a test of Ctrl-C: one run in the background of a shell has it ignored, and hands
+that down."""
+
+
 def tablectl(
     *arguments: str | bytes,
     run: Path | None = None,

@@ -23,7 +23,7 @@ from tablectl.cli import main, scan_speeds
 from tablectl.lock import TableLock
 from tablectl.profiles import config_dir
 from tests.cli.conftest import Typed
-from tests.cli.fake_daemon import FakeDaemon, stream
+from tests.cli.fake_daemon import HEEDING, FakeDaemon, stream
 from tests.e2e.harness import BARE, PIT_BOSS
 from tests.fixed_speed import Shoe
 from tests.recordings import FOLDER
@@ -159,7 +159,7 @@ def test_while_a_scan_holds_the_port_no_daemon_starts_and_the_other_way_round(
 def test_ctrl_c_ends_a_scan_with_its_verdict(shoes: Callable[..., Shoe], tmp_path: Path) -> None:
     config = configured(tmp_path, shoes().device)
     environment = os.environ | {"TABLECTL_RUN": str(tmp_path / "run")}
-    command = [sys.executable, "-m", "tablectl.cli", "scan", "--config", str(config)]
+    command = [sys.executable, "-c", HEEDING, "scan", "--config", str(config)]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tablectl.cli import main
 from tablectl.cli.read import State
 from tablectl.local import Client, Interrupted
-from tests.cli.fake_daemon import STATE, FakeDaemon, event, stream, tablectl
+from tests.cli.fake_daemon import HEEDING, STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
     *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
@@ -378,11 +378,8 @@ def test_an_answer_that_drips_is_cut_off_in_time(tmp_path: Path) -> None:
 
 def test_watch_goes_on_where_a_stream_broke_and_ends_at_ctrl_c(daemon: FakeDaemon, run: Path) -> None:
     daemon.streams = [stream(event(7, seconds=20)), stream(event(8, "round.resulted", outcome="tie"))]
-    # A test run in the background of a shell has SIGINT ignored, and hands that down.
-    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    code = heeding + "import sys; from tablectl.cli import main; sys.exit(main())"
     watching = subprocess.Popen(
-        [sys.executable, "-c", code, "watch"],
+        [sys.executable, "-c", HEEDING, "watch"],
         env=os.environ | {"TABLECTL_RUN": str(run)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -49,6 +49,8 @@ class Shift(Rig):
             self.pit("shoe end")
         if self.client.state()["phase"] == "shuffle due":
             self.pit("shoe inspect", method="by-hand")
+        for alert in self.client.state()["alerts"]:  # or a scenario takes an old one for its own
+            self.command("ack", supervised=True, alert=alert["alert"])
         self.new_shoe(cards, cutting_cards)
         self.mark = self.client.state()["sequence"]
 

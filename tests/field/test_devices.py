@@ -120,7 +120,7 @@ def test_devices_a_second_controller_on_the_same_port_reads_nothing() -> None:
             second = Runtime(load_config(other.config))
             second.start()
             try:
-                other.wait(lambda s: "another reader" in (s["scanner"]["why"] or ""), "it says why")
+                other.wait(lambda s: "is in use: process" in (s["scanner"]["why"] or ""), "it says why")
                 first.open_table(CARDS)
                 first.play_round(4)
                 assert other.client.state()["scanner"]["bytes"] == 0
