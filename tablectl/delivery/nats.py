@@ -82,7 +82,12 @@ class NatsDelivery(Sender):
         self._taken: Outbox | None = None
         """What the game server has taken; None before the journal is read."""
         self._asked_at = 0
+        self._refused = 0
+        """The event that the game server refused last."""
         self._back_to: int | None = None
+        """Publish again from there on, although the stream holds what is newer."""
+        self._back_behind: int | None = None
+        """Place of the newest message when that began: where it is still the newest, nothing was yet."""
 
     @property
     def address(self) -> str:
@@ -109,8 +114,8 @@ class NatsDelivery(Sender):
     def retry(self) -> None:
         """As of :class:`Sender`; what the game server refused is published again, for it to look at anew."""
         if self._taken is not None:
-            if self._taken.trouble is not None and self._taken.trouble.refused is not None:
-                self._go_back(self._taken.trouble.refused)
+            if self._refused > self._taken.acked:
+                self._go_back(self._refused)
             self._taken = self._taken.retried()
             self._asked_at = self._clock().boot
         super().retry()
@@ -120,10 +125,11 @@ class NatsDelivery(Sender):
         super().sends_instead(one)
 
     def _go_back(self, sequence: int) -> None:
-        """Publish again from there on: with the next try."""
-        if self._outbox is not None and sequence <= self._outbox.acked:
-            self._back_to = sequence
-            self._outbox = replace(self._outbox, probed=False)
+        """Publish again from there on: with the next try, for the one under way may have published it."""
+        box = self._outbox
+        if box is not None and sequence <= (box.acked if box.in_flight is None else box.head):
+            self._back_to, self._back_behind = min(sequence, self._back_to or sequence), None
+            self._outbox = box.asked_anew()
             self._woken.set()
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
@@ -145,9 +151,6 @@ class NatsDelivery(Sender):
 
     async def _post(self, reader: JournalReader, found: list[Outgoing]) -> Answer | Failed:
         """One try, as an answer of a server that leads: ``next`` is the event the stream lacks."""
-        if self._back_to is not None:
-            wanted, self._back_to = self._back_to, None
-            return _next(wanted)
         begun = reached = found[0].sequence if found else 0
         try:
             async with asyncio.timeout(self._deadline):
@@ -223,7 +226,18 @@ class NatsDelivery(Sender):
                 "a second controller, or a restored journal",
                 halts=True,
             )
-        return _behind(last.body, sequence)
+        return self._again_from(last.at) or _behind(last.body, sequence)
+
+    def _again_from(self, newest: int) -> int | None:
+        """The event to go back to, as long as nothing was published since that was ordered."""
+        assert self._outbox is not None
+        if self._back_to is None or self._outbox.overtaken:  # what is under way may still publish
+            return None
+        if self._back_behind is None:
+            self._back_behind = newest
+        if newest != self._back_behind:
+            self._back_to = None
+        return self._back_to
 
     async def _is_ours(self, reader: JournalReader, sequence: int, body: bytes) -> bool:
         """Whether this journal sends, or sent, it under that sequence; what is kept no more is believed."""
@@ -281,13 +295,14 @@ class NatsDelivery(Sender):
                 await asyncio.sleep(LOOK if due <= at else min(LOOK, (due - at) / SECOND))
 
     async def _ask(self) -> None:
-        answer = await self._asked(self._deadline)
         assert self._taken is not None
-        before, at = self._taken, self._clock().boot
-        request: Send | Probe = Probe()
+        self._taken = self._taken.sending(Probe())
+        answer = await self._asked(self._deadline)
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
-            request = Send(answer.body["next"], 1)
-        self._taken = before.sending(request).answered(at, answer, self._jitter())
+            self._refused = answer.body["next"]
+            self._taken = self._taken.sending(Send(self._refused, 1))
+        before, at = self._taken, self._clock().boot
+        self._taken = before.answered(at, answer, self._jitter())
         self._report_trouble(at, before, self._taken)
         self._tell_link()
         resend = (

@@ -109,7 +109,8 @@ class Outbox:
     one, to find the one the server refused in a batch. ``kept_from``: the oldest event that can be
     sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the newest
     event that can have been sent from here before the first answer: a server that has more had it from
-    rows that are lost.
+    rows that are lost. ``overtaken``: a person gave an order after the request in flight went out: its
+    answer is of before.
     """
 
     head: int
@@ -117,6 +118,7 @@ class Outbox:
     high: int = 0
     marks: tuple[tuple[int, int], ...] = ()
     in_flight: Send | Probe | None = None
+    overtaken: bool = False
     probed: bool = False
     failures: int = 0
     not_before: int = 0
@@ -182,18 +184,24 @@ class Outbox:
         return Probe() if now >= due else Wait(due)
 
     def sending(self, action: Send | Probe) -> Outbox:
-        """The request goes out now."""
+        """The try of ``action`` begins now; again, when it turns out that fewer events go."""
         return replace(self, in_flight=action)
 
     def retried(self) -> Outbox:
         """A person says that it may work now: forget the trouble and ask the server at once."""
-        return replace(self, trouble=None, failures=0, not_before=0, probed=False, single_until=0)
+        return replace(self.asked_anew(), trouble=None, failures=0, not_before=0, single_until=0)
+
+    def asked_anew(self) -> Outbox:
+        """Ask the server before anything else is sent, whatever it answers to the request in flight."""
+        return replace(self, probed=False, overtaken=self.in_flight is not None)
 
     def answered(self, now: int, answer: Answer | Failed, jitter: float) -> Outbox:
-        """The request in flight ended with ``answer``."""
+        """The request in flight ended with ``answer``; one that an order overtook says nothing any more."""
         request = self.in_flight
         if request is None:
             raise ValueError("no request is in flight")
+        if self.overtaken:
+            return replace(self, in_flight=None, overtaken=False)
         box = replace(self, in_flight=None, last_at=now)
         verdict = classify(answer)
         match verdict.kind:

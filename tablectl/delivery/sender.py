@@ -211,19 +211,21 @@ class Sender(ABC):
 
     async def _exchange(self, reader: JournalReader, action: Send | Probe) -> None:
         answer: Answer | Failed
+        found: list[Outgoing] = []
+        assert self._outbox is not None
+        self._outbox = self._outbox.sending(action)
         try:
-            found = [] if isinstance(action, Probe) else await self._bodies(reader, action)
-            request: Send | Probe = action if isinstance(action, Probe) else Send(action.first, len(found))
+            if isinstance(action, Send):
+                found = await self._bodies(reader, action)
+                self._outbox = self._outbox.sending(Send(action.first, len(found)))
             answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError) as error:
-            request, answer = action, Failed(f"the journal cannot be read: {error}")
-        if self._outbox is not None:
-            before = self._outbox
-            at = self._clock().boot
-            self._outbox = before.sending(request).answered(at, answer, self._jitter())
-            self._report(at, before, self._outbox)
-            self._warn_of_ends()
+            answer = Failed(f"the journal cannot be read: {error}")
+        before, at = self._outbox, self._clock().boot
+        self._outbox = before.answered(at, answer, self._jitter())
+        self._report(at, before, self._outbox)
+        self._warn_of_ends()
 
     async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
         """A server that goes back may ask for what is kept no more."""

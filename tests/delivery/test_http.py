@@ -201,6 +201,29 @@ def next_is(request: web.Request, wanted: object) -> web.Response:
     return web.json_response({"next": wanted})
 
 
+async def test_a_retry_survives_the_refusal_of_what_went_out_before_it(rig: Rig) -> None:
+    """The server was mended while it was about to refuse once more."""
+    under_way, ordered = asyncio.Event(), asyncio.Event()
+
+    async def answering(request: web.Request, number: int) -> web.StreamResponse:
+        if await request.read() == b"[]":
+            return next_is(request, 1)
+        if not ordered.is_set():
+            under_way.set()
+            await ordered.wait()
+            return web.json_response({"error": "x"}, status=422)
+        return next_is(request, 2)
+
+    server = await rig.hostile(answering)
+    sender = rig.sender(server.url)
+    sender.play()
+    await under_way.wait()
+    sender.delivery.retry()
+    ordered.set()
+    await sender.all_taken()
+    assert sender.alarms == []
+
+
 # --- the good way -----------------------------------------------------------------------------------------
 
 

@@ -9,12 +9,14 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from tablectl.clock import now
-from tablectl.delivery.instead import instead_of, park
+from tablectl.delivery.instead import Instead, instead_of, park
+from tablectl.delivery.nats_words import Fault
 from tablectl.gameserver import intake
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
@@ -578,12 +580,61 @@ async def test_a_refused_event_halts_its_table_alone_and_goes_on_when_mended(rig
     assert held(server) == sender.bodies
 
 
-async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
-    sender, server, _ = await refusing(rig)
-    stored = sender.journal.bodies(4, 1)[0]
+def parked(sender: Sender, sequence: int) -> Instead:
+    stored = sender.journal.bodies(sequence, 1)[0]
     event = park(stored, sender.journal.epoch, now(), "system: test", "bo")
     one = instead_of(event, "T07", sender.journal.epoch)
     assert one is not None
+    return one
+
+
+async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
+    sender, server, _ = await refusing(rig)
+    one = parked(sender, 4)
+    sender.delivery.sends_instead(one)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+
+
+async def test_an_order_survives_the_answer_to_what_was_asked_before_it(rig: Rig) -> None:
+    """The game server was asked while it still refused, and answers behind the order that was given then."""
+    sender, server, original = await refusing(rig)
+    line, held_up, heard = sender.delivery._line, asyncio.Event(), asyncio.Event()
+    really = line.ask
+
+    async def late(asked: dict[str, Any]) -> dict[str, Any]:
+        said = await really(asked)
+        heard.set()
+        await held_up.wait()
+        return said
+
+    line.ask = late  # type: ignore[method-assign]
+    sender.delivery.retry()
+    await heard.wait()
+    server.store.put_round = original  # type: ignore[method-assign]
+    sender.delivery.retry()
+    line.ask = really  # type: ignore[method-assign]
+    held_up.set()
+    await sender.all_taken(server)
+    await sender.good()
+    assert len(sender.alarms) == 1
+    assert held(server) == sender.bodies
+
+
+async def test_going_back_to_what_was_parked_survives_a_try_that_fails(rig: Rig) -> None:
+    """Events behind it are in the stream: where that stands says nothing of what is to be published again."""
+    sender, server, _ = await refusing(rig)
+    line = sender.delivery._line
+    really = line.publish
+
+    async def fails(message_id: str, kind: str, body: bytes, after: int) -> int:
+        line.publish = really  # type: ignore[method-assign]
+        assert message_id.endswith("-p")
+        raise Fault("the connection broke")
+
+    line.publish = fails  # type: ignore[method-assign]
+    one = parked(sender, 4)
     sender.delivery.sends_instead(one)
     await sender.all_taken(server)
     await sender.good()

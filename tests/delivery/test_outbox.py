@@ -392,14 +392,36 @@ def test_the_event_that_is_refused_is_named(status: int) -> None:
     assert (box.trouble.refused, box.trouble.wanted) == (11, None)
 
 
-# --- any answers at all -----------------------------------------------------------------------------------
-
 answers = st.one_of(
     st.builds(Answer, st.integers(100, 599), st.just({"next": 3}), st.none() | st.floats(0, 1e12)),
     st.builds(Answer, st.sampled_from([200, 409]), st.builds(lambda n: {"next": n}, st.integers(-2, 45))),
     st.builds(Answer, st.just(200), st.none() | st.integers() | st.text()),
     st.builds(Failed, st.just("x"), st.booleans()),
 )
+
+
+# --- a person's order while a try is under way ------------------------------------------------------------
+
+
+@given(answers, st.booleans(), st.integers(20, 22))
+def test_an_order_survives_the_answer_to_what_went_out_before_it(
+    answer: Answer | Failed, probing: bool, head: int
+) -> None:
+    box = Outbox.begin(T0, head=20, acked=10) if probing else running()
+    request = box.next_action(T0)
+    assert isinstance(request, Send | Probe)
+    ordered = box.sending(request).retried().stored(head, T0)
+    assert ordered.next_action(T0) == Wait(None), "one request at a time"
+    if isinstance(request, Send):
+        ordered = ordered.sending(Send(request.first, 3))  # it turned out that fewer fit
+    done = ordered.answered(T0, answer, 0.5)
+    assert done == replace(ordered, in_flight=None, overtaken=False)
+    assert (done.next_action(T0), done.trouble) == (Probe(), None)
+    assert after(done, ok(11)).next_action(T0) == Send(11, head - 10)
+    assert isinstance(after(done, ok(99)).next_action(T0), Halted), "what is answered behind it counts"
+
+
+# --- any answers at all -----------------------------------------------------------------------------------
 
 
 @settings(max_examples=300)
