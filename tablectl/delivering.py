@@ -7,11 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from tablectl.config import Config, ConfigError
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.link import NO_SERVER
 from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Sender
+from tablectl.delivery.standing import not_begun
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
 from tablectl.service import Service
@@ -19,6 +22,9 @@ from tablectl.service import Service
 if TYPE_CHECKING:
     from tablectl.delivery.nats import NatsDelivery
 
+UNSIGNED = "the credential push-hmac is missing"
+SIGN = f"{UNSIGNED}: nothing can be signed, so nothing is sent; once it is there it is taken up by itself"
+NOT_BEGUN = "delivery has not begun: the journal is not read yet"
 NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
 
 
@@ -55,9 +61,22 @@ class Delivering:
         if _may_send(self._config):
             self.sender = self._make(self._config, self._config.push_secrets)
         else:
-            self._log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._on_link(Link(False, "the credential push-hmac is missing"))
+            self._log.warning(f"nothing is delivered: {UNSIGNED}")
+            self._on_link(Link(False, UNSIGNED))
         service.add(self._run)
+
+    def status(self, newest: int, acked: int) -> dict[str, Any]:
+        """How it stands, from the start on. ``newest``, ``acked``: events stored, and those acknowledged."""
+        found = None if self.sender is None else self.sender.status()
+        if found is not None:
+            return found
+        url = self._config.server_url
+        if url is None:
+            return not_begun(None, NO_SERVER, newest, acked)
+        address = urlsplit(url)._replace(query="").geturl()
+        if self.sender is None:
+            return not_begun(address, UNSIGNED, newest, acked, trouble=SIGN)
+        return not_begun(address, NOT_BEGUN, newest, acked)
 
     def prepared(self, config: Config) -> Sender | None:
         """Who would send by ``config``; None without server or secret. Raises :class:`ConfigError`."""

@@ -38,6 +38,9 @@ def status(target: Target, as_json: bool) -> int:
     if as_json:
         output.say_json(found)
         return 0
+    if "url" in found and found["url"] is None:
+        output.say(link_line(found))
+        return 0
     output.say(f"game server {word(found.get('url'))}")
     output.say(link_line(found))
     newest, acked, owed = (word(found.get(key), 20) for key in ("newest", "acked", "owed"))

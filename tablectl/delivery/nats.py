@@ -102,9 +102,11 @@ class NatsDelivery(Sender):
         ours = super().trouble
         return ours if ours is not None or self._taken is None else self._taken.trouble
 
-    def status(self) -> dict[str, object]:
-        taken = {} if self._taken is None else {"taken": self._taken.acked}
-        return super().status() | taken
+    def status(self) -> dict[str, Any] | None:
+        found = super().status()
+        if found is not None and self._taken is not None:
+            found["taken"] = self._taken.acked
+        return found
 
     def wake(self, head: int, boot: int, fresh: Any = ()) -> None:
         super().wake(head, boot, fresh)

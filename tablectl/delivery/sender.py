@@ -24,6 +24,7 @@ from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead, all_instead, cut
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
+from tablectl.delivery.standing import standing
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
@@ -109,27 +110,13 @@ class Sender(ABC):
         """What stands in the way, for people and for their orders."""
         return None if self._outbox is None else self._outbox.trouble
 
-    def status(self) -> dict[str, object]:
-        """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
+    def status(self) -> dict[str, Any] | None:
+        """How it stands; None before :meth:`run` has read the journal."""
         box = self._outbox
         if box is None:
-            return {"url": self.address, "good": False, "why": "the journal is not read yet"}
-        link, trouble = self._link(box), self.trouble
-        return {
-            "url": self.address,
-            "good": link.good,
-            "why": link.reason,
-            "newest": box.head,
-            "acked": box.acked,
-            "owed": box.owed,
-            "trouble": None if trouble is None else trouble.text,
-            "halted": trouble is not None and trouble.halts,
-            "refused": None if trouble is None else trouble.refused,
-            "wanted": None if trouble is None else trouble.wanted,
-            "kept_from": box.kept_from,
-            "parked": sorted(n for n, one in self._instead.items() if not one.skips),
-            "last_error": box.last_error,
-        }
+            return None
+        parked = (n for n, one in self._instead.items() if not one.skips)
+        return standing(self.address, self._link(box), box, self.trouble, parked)
 
     def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
         """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tablectl.delivering import SIGN, UNSIGNED
+from tablectl.delivery.link import NO_SERVER
+from tablectl.delivery.standing import not_begun
 from tests.cli.fake_daemon import DELIVERY, FakeDaemon, tablectl
 
 WHO = ("--as", "bo", "--reason", "system: the server was mended", "--pin-stdin")
@@ -49,10 +52,18 @@ def test_nonsense_from_the_daemon_is_shown_as_text(
     assert "Traceback" not in shown.stderr
 
 
-def test_table_without_a_delivery_says_so(daemon: FakeDaemon, run: Path) -> None:
-    daemon.delivery = (404, {"error": "nothing is delivered from this table"})
+def test_before_anything_is_sent_it_says_why(daemon: FakeDaemon, run: Path) -> None:
+    daemon.delivery = (200, not_begun(None, NO_SERVER, 17, 0))
     shown = tablectl("delivery", "status", run=run)
-    assert (shown.returncode, shown.stderr) == (1, "refused: nothing is delivered from this table\n")
+    assert (shown.returncode, shown.stdout) == (0, f"{NO_SERVER}; betting needs none\n")
+    daemon.delivery = (200, not_begun("https://games.example/t", UNSIGNED, 17, 12, trouble=SIGN))
+    shown = tablectl("delivery", "status", run=run)
+    assert shown.stdout.splitlines() == [
+        "game server https://games.example/t",
+        f"link NOT good: {UNSIGNED}",
+        "events 17, acknowledged 12, owed 5",
+        f"trouble: {SIGN}",
+    ]
 
 
 def test_retry_is_sent_with_who_and_why(daemon: FakeDaemon, run: Path) -> None:

@@ -560,7 +560,7 @@ async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:
     ]
     assert sender.delivery.trouble is not None
     assert sender.delivery.trouble.refused == 4
-    assert sender.delivery.status()["halted"] is True
+    assert (sender.delivery.status() or {})["halted"] is True
     assert len(held(server)) == 3
     return sender, server, original
 
