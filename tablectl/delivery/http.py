@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from tablectl.clock import Instant, now
 from tablectl.delivery.answers import Answer, Failed
-from tablectl.delivery.outbox import Link, message_id
+from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Sender
-from tablectl.delivery.signing import parse_secrets
+from tablectl.delivery.signing import message_id, parse_secrets
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.delivery.transport import Transport
 from tablectl.journal import JournalReader

@@ -17,23 +17,20 @@ Instants are boot ns.  Jitter (0 to 1) is an argument.  Rules: contract, section
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from tablectl.clock import SECOND
+from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 
 BATCH = 100
 PROBE_EVERY = 5 * SECOND
 SLOW_PROBE = 30 * SECOND
 LINK_AGE = 30 * SECOND
-OWED_AGE = 2 * SECOND
 BACKOFF_FIRST = SECOND // 2
 BACKOFF_CAP = 15 * SECOND
 RETRY_AFTER_CAP = 300 * SECOND
-_GRAIN = SECOND // 10
-"""Events stored this close together count as stored at once, so that the marks stay few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +101,18 @@ class Link:
 class Outbox:
     """The state. Make the first one with :meth:`begin`; every method gives a new one.
 
-    ``high``: the newest event ever acknowledged: only beyond it is progress. ``marks``: pairs
-    (sequence, boot): events up to it were stored then. ``single_until``: events up to it go one by
-    one, to find the one the server refused in a batch. ``kept_from``: the oldest event that can be
-    sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the newest
-    event that can have been sent from here before the first answer: a server that has more had it from
-    rows that are lost. ``overtaken``: a person gave an order after the request in flight went out: its
+    ``high``: the newest event ever acknowledged: only beyond it is progress. ``single_until``: events up
+    to it go one by one, to find the one the server refused in a batch. ``kept_from``: the oldest event that
+    can be sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the
+    newest event that can have been sent from here before the first answer: a server that has more had it
+    from rows that are lost. ``overtaken``: a person gave an order after the request in flight went out: its
     answer is of before.
     """
 
     head: int
     acked: int
     high: int = 0
-    marks: tuple[tuple[int, int], ...] = ()
+    ages: Ages = Ages()  # noqa: RUF009 frozen
     in_flight: Send | Probe | None = None
     overtaken: bool = False
     probed: bool = False
@@ -144,23 +140,14 @@ class Outbox:
         sure: int | None = None,
     ) -> Outbox:
         """At a start. Events owed from before count as old."""
-        marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
-        return cls(head, acked, acked, marks, kept_from=kept_from, skips=skips, sure=sure)
+        ages = Ages().overdue(head, now) if head > acked else Ages()
+        return cls(head, acked, acked, ages, kept_from=kept_from, skips=skips, sure=sure)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
         if head <= self.head:
             return self
-        marks = self.marks
-        if marks and boot - marks[-1][1] < _GRAIN:
-            marks = (*marks[:-1], (head, marks[-1][1]))
-        else:
-            old = [mark for mark in marks if boot - mark[1] > OWED_AGE]
-            kept = marks[max(0, len(old) - 1) :]
-            if old:  # all of these are overdue already: one mark for them will do
-                kept = ((old[-1][0], old[0][1]), *kept[1:])
-            marks = (*kept, (head, boot))
-        return replace(self, head=head, marks=marks)
+        return replace(self, head=head, ages=self.ages.stored(head, boot))
 
     @property
     def owed(self) -> int:
@@ -237,15 +224,14 @@ class Outbox:
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
-        acked, marks = min(wanted - 1, self._shown(request)), self.marks
+        acked, ages = min(wanted - 1, self._shown(request)), self.ages
         if acked < self.acked:  # what it lacks was stored long ago
-            marks = ((self.acked, now - OWED_AGE - 1), *marks)
-        marks = tuple(mark for mark in marks if mark[0] > acked)
+            ages = ages.overdue(self.acked, now)
         box = replace(
             self,
             acked=acked,
             high=max(self.high, acked),
-            marks=marks,
+            ages=ages.acked(acked),
             probed=True,
             last_error=None,
             not_before=0,
@@ -311,18 +297,6 @@ class Outbox:
             return Link(False, self.last_error)
         if now - self.last_at > LINK_AGE:
             return Link(False, "no word from the game server for 30 s")
-        if self.owed and self.marks and now - self.marks[0][1] > OWED_AGE:
+        if self.owed and self.ages.too_old(now):
             return Link(False, "the game server is owed events older than 2 s")
         return Link(True, "")
-
-
-def message_id(table: str, epoch: str, ids: Sequence[str]) -> str:
-    """The ``webhook-id``: of the event, ``<first>_<last>`` of a batch; a probe's names the history too."""
-    match ids:
-        case []:
-            return f"{table}-{epoch}-probe"
-        case [one]:
-            return one
-        case [first, *_, last]:
-            return f"{first}_{last}"
-    raise AssertionError(ids)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablectl.clock import SECOND
+from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 from tablectl.delivery.outbox import Outbox, Probe, Send
 
@@ -66,7 +67,7 @@ SENT = Send(ACKED + 1, 10)
 def test_every_next_for_a_request(status: int, request_: Send | Probe, kept_from: int) -> None:
     """first…last with head the newest stored: the contract's list, number by number."""
     for wanted in range(-2, HEAD + 4):
-        box = Outbox(HEAD, ACKED, ACKED, ((HEAD, T0),), probed=True, kept_from=kept_from)
+        box = Outbox(HEAD, ACKED, ACKED, Ages(((HEAD, T0),)), probed=True, kept_from=kept_from)
         after = box.sending(request_).answered(T0, Answer(status, {"next": wanted}), 0.0)
         halted = after.trouble is not None and after.trouble.halts
         first = ACKED + 1

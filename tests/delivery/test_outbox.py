@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tablectl.clock import SECOND
 from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.outbox import BATCH, Halted, Outbox, Probe, Send, Wait, message_id
+from tablectl.delivery.outbox import BATCH, Halted, Outbox, Probe, Send, Wait
+from tablectl.delivery.signing import message_id
 
 T0 = 1_000 * SECOND
 
@@ -355,13 +356,13 @@ def test_the_marks_stay_few_and_never_tell_an_owed_event_younger_than_it_is(
         box = box.stored(box.head + count, now)
     if box.owed and acked:
         box = after(box, ok(min(acked, box.owed, 100) + 1), now)
-    assert len(box.marks) <= 23
+    assert len(box.ages.marks) <= 23
     if box.owed:
         oldest = stored[box.acked + 1]
         probe = data.draw(st.integers(now, now + 3 * SECOND))
         if probe - oldest > 2 * SECOND:
             assert not box.link(probe).good
-        elif probe - oldest < 2 * SECOND - SECOND // 10 and probe - box.marks[0][1] <= 2 * SECOND:
+        elif probe - oldest < 2 * SECOND - SECOND // 10 and probe - box.ages.marks[0][1] <= 2 * SECOND:
             assert box.link(probe).good
 
 
@@ -451,11 +452,11 @@ def test_no_answers_make_it_skip_or_spin(head: int, data: st.DataObject) -> None
             assert answer.status in (200, 409)
             assert answer.body == {"next": box.acked + 1}
         if box.owed:
-            assert box.marks[-1][0] == box.head
-            assert [m[0] for m in box.marks] == sorted({m[0] for m in box.marks})
-            assert box.marks[0][0] > box.acked
+            assert box.ages.marks[-1][0] == box.head
+            assert [m[0] for m in box.ages.marks] == sorted({m[0] for m in box.ages.marks})
+            assert box.ages.marks[0][0] > box.acked
         else:
-            assert box.marks == ()
+            assert box.ages.marks == ()
         if box.link(now).good:
             assert not box.owed
             assert box.trouble is None
