@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tablectl.delivery.nats import NatsDelivery
 
 UNSIGNED = "the credential push-hmac is missing"
-SIGN = f"{UNSIGNED}: nothing can be signed, so nothing is sent; once it is there it is taken up by itself"
+SIGN = "A technician puts it in place (docs/install.md); it is taken up by itself as soon as it is there."
 NOT_BEGUN = "delivery has not begun: the journal is not read yet"
 NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
 
@@ -75,7 +75,7 @@ class Delivering:
             return not_begun(None, NO_SERVER, newest, acked)
         address = urlsplit(url)._replace(query="").geturl()
         if self.sender is None:
-            return not_begun(address, UNSIGNED, newest, acked, trouble=SIGN)
+            return not_begun(address, UNSIGNED, newest, acked, way_out=SIGN)
         return not_begun(address, NOT_BEGUN, newest, acked)
 
     def prepared(self, config: Config) -> Sender | None:

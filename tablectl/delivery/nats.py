@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead
@@ -221,12 +222,14 @@ class NatsDelivery(Sender):
                 f"the stream is ahead of this journal: it holds event {sequence}, "
                 f"the newest here is {self._outbox.head}",
                 halts=True,
+                way=ways.AHEAD,
             )
         if last.at != self._after and not await self._is_ours(reader, sequence, last.body):
             raise Fault(
                 f"another history: event {sequence} in the stream is not event {sequence} of this journal: "
                 "a second controller, or a restored journal",
                 halts=True,
+                way=ways.AHEAD,
             )
         return self._again_from(last.at) or _behind(last.body, sequence)
 
@@ -254,15 +257,15 @@ class NatsDelivery(Sender):
         whose = f"history {event[0]}" if event else "nobody that can be named"
         text = (
             f"another history: the newest message of {self._line.events} is of {whose}, this is "
-            f"{self._epoch}: a second controller, a replaced PC or a restored journal. A person must accept"
-            " it at the game server first; then: tablectl delivery retry"
+            f"{self._epoch}: a second controller, a replaced PC or a restored journal"
         )
+        refused = Fault(text, halts=True, way=ways.accepted(self._epoch))
         try:
             wanted, pinned = await self._game_server_wants(text)
         except Fault:
-            raise Fault(text, halts=True) from None
+            raise refused from None
         if pinned != self._epoch:
-            raise Fault(text, halts=True)
+            raise refused
         return wanted
 
     async def _game_server_wants(self, why: str) -> tuple[int, object]:

@@ -243,7 +243,7 @@ class Line:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
             if isinstance(error, Exception):
-                raise unreachable(error, server, self._errors) from None
+                raise unreachable(error, server, self._errors, self._files.ca) from None
             raise
         if tls is not None:
             tls.worked = True

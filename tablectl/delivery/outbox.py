@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tablectl.clock import SECOND
+from tablectl.delivery import ways
 from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 
@@ -69,7 +70,7 @@ Action = Send | Probe | Wait | Halted
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Worth an alarm. ``halts``: a person must act, else it is probed slowly.
+    """Worth an alarm. ``halts``: a person must act, else it is probed slowly. ``way``: what to do about it.
 
     ``refused``: the event at which the sequence is halted because the server refuses it. ``wanted``: the
     one that it wants and that is kept no more.
@@ -77,8 +78,14 @@ class Trouble:
 
     code: Literal["delivery-link", "delivery-halted", "certificate"]
     text: str
+    way: str = ""
     refused: int | None = None
     wanted: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What is the matter, and what to do."""
+        return f"{self.text}. {self.way}" if self.way else self.text
 
     @property
     def halts(self) -> bool:
@@ -197,9 +204,9 @@ class Outbox:
             case Kind.LATER:
                 return box._later(now, verdict.text, jitter, verdict.retry_after)
             case Kind.LINK:
-                return box._at_fault(now, verdict.text)
+                return box._at_fault(now, verdict.text, verdict.way)
             case Kind.HALT:
-                return box._halted(verdict.text)
+                return box._halted(verdict.text, verdict.way)
             case Kind.EVENT:
                 return box._refused(now, request, verdict.text)
 
@@ -209,18 +216,22 @@ class Outbox:
         if wanted > self.head + 1:
             return self._halted(
                 f"the server is ahead of this journal: it wants event {wanted}, "
-                f"the newest here is {self.head}"
+                f"the newest here is {self.head}",
+                ways.AHEAD,
             )
         if self.sure is not None and wanted > self.sure + 1:
             return self._halted(
                 f"the server is ahead of this journal: it wants event {wanted}, and those behind {self.sure} "
-                "that it may have were lost here; what stands here under their numbers is not what it has"
+                "that it may have were lost here; what stands here under their numbers is not what it has",
+                ways.LOST,
             )
         if wanted < 1:
-            return self._halted(f"the server wants event {wanted}, the first one is 1")
+            return self._halted(f"the server wants event {wanted}, the first one is 1", ways.MENDED)
         if wanted < self.kept_from and wanted not in self.skips:
             return self._halted(
-                f"the server wants event {wanted}; the oldest kept here is {self.kept_from}", wanted=wanted
+                f"the server wants event {wanted}; the oldest kept here is {self.kept_from}",
+                ways.gone(wanted, self.kept_from),
+                wanted=wanted,
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
@@ -267,25 +278,28 @@ class Outbox:
             delay = max(delay, int(min(RETRY_AFTER_CAP, retry_after * SECOND)))
         return replace(self, failures=self.failures + 1, not_before=now + delay, last_error=text)
 
-    def _at_fault(self, now: int, text: str) -> Outbox:
+    def _at_fault(self, now: int, text: str, way: str = "") -> Outbox:
         return replace(
             self,
-            trouble=Trouble("delivery-link", text),
+            trouble=Trouble("delivery-link", text, way),
             last_error=text,
             probed=False,
             failures=self.failures + 1,
             not_before=now + SLOW_PROBE,
         )
 
-    def _halted(self, text: str, *, refused: int | None = None, wanted: int | None = None) -> Outbox:
-        return replace(self, trouble=Trouble("delivery-halted", text, refused, wanted), last_error=text)
+    def _halted(
+        self, text: str, way: str, *, refused: int | None = None, wanted: int | None = None
+    ) -> Outbox:
+        return replace(self, trouble=Trouble("delivery-halted", text, way, refused, wanted), last_error=text)
 
     def _refused(self, now: int, request: Send | Probe, text: str) -> Outbox:
         if isinstance(request, Probe):
             return self._at_fault(now, f"the server refuses the empty probe: {text}")
         if request.count > 1:
             return replace(self, single_until=request.last, last_error=text)
-        return self._halted(f"the server refuses event {request.first}: {text}", refused=request.first)
+        first = request.first
+        return self._halted(f"the server refuses event {first}: {text}", ways.refused(first), refused=first)
 
     def link(self, now: int) -> Link:
         """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""

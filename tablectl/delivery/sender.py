@@ -21,7 +21,7 @@ import structlog
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, all_instead, cut
+from tablectl.delivery.instead import Instead, all_instead, cut, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
 from tablectl.delivery.standing import standing
@@ -74,6 +74,8 @@ class Sender(ABC):
         self._early: list[tuple[int, int]] = []
         self._fresh: dict[int, Outgoing] = {}
         self._instead: dict[int, Instead] = {}
+        self._oldest: Outgoing | None = None
+        """The oldest event kept, as of the last time that the server went back."""
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
@@ -116,7 +118,15 @@ class Sender(ABC):
         if box is None:
             return None
         parked = (n for n, one in self._instead.items() if not one.skips)
-        return standing(self.address, self._link(box), box, self.trouble, parked)
+        return standing(self.address, self._link(box), box, self.trouble, parked, self.never_sent)
+
+    @property
+    def never_sent(self) -> str:
+        """What ``delivery start-at`` would leave out, where the game server asks for what is kept no more."""
+        wanted = None if self._outbox is None or self._outbox.trouble is None else self._outbox.trouble.wanted
+        if self._outbox is None or wanted is None or self._oldest is None:
+            return ""
+        return never_sent(wanted, self._outbox.kept_from, self._oldest.body)
 
     def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
         """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.
@@ -216,8 +226,10 @@ class Sender(ABC):
 
     async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
         """A server that goes back may ask for what is kept no more."""
-        if self._outbox is not None and 0 < classify(answer).next <= self._outbox.acked:
+        assert self._outbox is not None
+        if 0 < classify(answer).next <= max(self._outbox.acked, self._outbox.kept_from - 1):
             kept_from = await aside(reader.first_sequence)
+            self._oldest = next(iter(await aside(reader.bodies, kept_from, 1)), None)
             self._outbox = replace(self._outbox, kept_from=kept_from)
 
     async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
@@ -265,7 +277,7 @@ class Sender(ABC):
 
     def _alarm(self, trouble: Trouble) -> None:
         log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
-        self._on_alarm(trouble.code, trouble.text)
+        self._on_alarm(trouble.code, trouble.said)
 
     def _warn_of_ends(self) -> None:
         """Once a day: a certificate that ends soon."""

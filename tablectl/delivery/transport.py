@@ -106,7 +106,7 @@ class Transport:
         apart = None
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in (9, 10):
             apart = await self._clock_apart(session)
-        return Failed(refused_words(error, self.url.host or "", apart), at_fault=True)
+        return Failed(refused_words(error, self.url.host or "", apart, self._files.ca), at_fault=True)
 
     async def _clock_apart(self, session: aiohttp.ClientSession) -> int | None:
         """What the server's clock says, asked without trust and without a word of ours; only for the text."""

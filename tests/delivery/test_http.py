@@ -20,6 +20,7 @@ from aiohttp import web
 from standardwebhooks.webhooks import Webhook
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery import ways
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link, Outbox
 from tablectl.events import private_body, public_body
@@ -621,12 +622,8 @@ async def test_always_422_to_the_12th_event_alarms_and_keeps_the_order(rig: Rig)
     sender.play(5)
     await asyncio.sleep(0.1)
     assert taken == list(range(1, 12))
-    assert sender.alarms == [
-        (
-            "delivery-halted",
-            'the server refuses event 12: the game server answers 422: "[2Jno such bet"',
-        )
-    ]
+    refused = 'the server refuses event 12: the game server answers 422: "[2Jno such bet"'
+    assert sender.alarms == [("delivery-halted", f"{refused}. {ways.refused(12)}")]
     assert sender.journal.acked() == 11
 
 

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from tablectl.clock import now
+from tablectl.delivery import ways
 from tablectl.delivery.instead import Instead, instead_of, park
 from tablectl.delivery.nats_words import Fault
 from tablectl.gameserver import intake
@@ -175,7 +176,7 @@ async def test_a_second_controller_with_the_same_table_is_fenced_off(rig: Rig) -
     await second.until(lambda: second.alarms)
     assert second.alarms[0][0] == "delivery-halted"
     assert "another history" in second.alarms[0][1]
-    assert "accept it at the game server" in second.alarms[0][1]
+    assert "a person must accept its history" in second.alarms[0][1]
     first.play(2)
     await first.all_taken(server)
     assert held(server) == first.bodies
@@ -555,9 +556,8 @@ async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:
     server.store.put_round = refuses  # type: ignore[method-assign]
     sender.play(4)
     await sender.until(lambda: sender.alarms)
-    assert sender.alarms == [
-        ("delivery-halted", 'the server refuses event 4: the game server answers 422: "no such bet here"')
-    ]
+    refused = 'the server refuses event 4: the game server answers 422: "no such bet here"'
+    assert sender.alarms == [("delivery-halted", f"{refused}. {ways.refused(4)}")]
     assert sender.delivery.trouble is not None
     assert sender.delivery.trouble.refused == 4
     assert (sender.delivery.status() or {})["halted"] is True
