@@ -81,5 +81,8 @@ def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception
     elif isinstance(error, nats.errors.Error):
         return Fault(f"the NATS server {at} takes no connection: {text.removeprefix('nats: ')[:200]}")
     else:  # the credential's own form, a server that is none
-        return Fault(f"no connection to the NATS server {at}: {type(error).__name__}", at_fault=True)
+        text = (
+            f"no connection to the NATS server {at}: the credential nats-auth cannot be read, or it is none"
+        )
+        return Fault(f"{text} ({type(error).__name__})", at_fault=True)
     return Fault(words.replace("the game server", "the NATS server"), at_fault=True)

@@ -188,8 +188,8 @@ def refused_words(error: Exception, host: str, clock_apart: int | None, ca: Path
         return f"{CONNECT}: {_UNKNOWN[code]}; name it with [server] ca"
     if code in _UNKNOWN:
         return (
-            f"{CONNECT}: {_UNKNOWN[code]}: it is not signed by an authority in {ca} ([server] ca). Either that "
-            "file is of another authority, or this is not the house's server"
+            f"{CONNECT}: {_UNKNOWN[code]}: it is not signed by an authority in {ca} ([server] ca). Either "
+            "that file is of another authority, or this is not the house's server"
         )
     if code == _WITHDRAWN:
         return f"{CONNECT}: it was withdrawn by its authority"

@@ -150,7 +150,20 @@ def _broken(error: Exception, *, hint: bool) -> Failed:
         why = error.os_error.strerror or type(error.os_error).__name__
         return Failed(f"the game server cannot be reached: {why}")
     maybe = "; it may want another certificate of this table" if hint else ""
-    return Failed(f"the game server broke off: {type(error).__name__}{maybe}")
+    return Failed(f"the game server broke off: {_how(error)}{maybe}")
+
+
+def _how(error: Exception) -> str:
+    match error:
+        case aiohttp.ServerDisconnectedError():
+            return "it ended the connection without an answer"
+        case aiohttp.ClientPayloadError():
+            return "it ended the connection in the middle of its answer"
+        case aiohttp.ClientResponseError():
+            return "what it answers is no HTTP"
+        case OSError(strerror=str(why)):
+            return why
+    return type(error).__name__
 
 
 def _address(url: str, table: str) -> URL:

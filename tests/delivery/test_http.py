@@ -225,6 +225,27 @@ async def test_a_retry_survives_the_refusal_of_what_went_out_before_it(rig: Rig)
     assert sender.alarms == []
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"", "it ended the connection without an answer"),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"next"', "in the middle of its answer"),
+        (b"220 mail.example ESMTP ready\r\n\r\n", "what it answers is no HTTP"),
+    ],
+)
+async def test_how_a_server_breaks_off_is_told_in_words(rig: Rig, said: bytes, words: str) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"[]")
+        writer.write(said)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        sender = rig.sender(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        await sender.until(lambda: sender.links and "the game server broke off" in sender.links[-1][1])
+    assert words in sender.links[-1][1]
+
+
 # --- the good way -----------------------------------------------------------------------------------------
 
 
