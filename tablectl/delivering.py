@@ -13,7 +13,7 @@ from tablectl.config import Config, ConfigError
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.link import NO_SERVER
 from tablectl.delivery.outbox import Link
-from tablectl.delivery.sender import Sender
+from tablectl.delivery.sender import Job, Sender
 from tablectl.delivery.standing import not_begun
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
@@ -31,7 +31,7 @@ NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tab
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Sender`.
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Job`.
     """
 
     def __init__(
@@ -115,20 +115,20 @@ class Delivering:
 
     def _make(self, config: Config, secrets: tuple[str, ...]) -> Sender:
         assert config.server.url is not None
-        shared: dict[str, Any] = {
-            "reader_factory": lambda: JournalReader.open(config.journal_path),
-            "table": config.table.id,
-            "epoch": self._epoch,
-            "on_link": self._on_link,
-            "on_acked": self._on_acked,
-            "on_alarm": self._on_alarm,
-            "deadline": config.server.timeout,
-            "tls": config.tls,
-            "warn_days": config.server.certificate_days,
-        }
+        job = Job(
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            self._epoch,
+            self._on_link,
+            self._on_acked,
+            self._on_alarm,
+            deadline=config.server.timeout,
+            tls=config.tls,
+            warn_days=config.server.certificate_days,
+        )
         if config.server.kind == "http":
-            return HttpDelivery(config.server.url, secrets, **shared)
-        return nats_sender(config.path)(config.server.url, credential=config.nats_credential, **shared)
+            return HttpDelivery(config.server.url, secrets, job)
+        return nats_sender(config.path)(config.server.url, job, config.nats_credential)
 
 
 def _may_send(config: Config) -> bool:

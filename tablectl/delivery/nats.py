@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tablectl.clock import SECOND, Instant, now
+from tablectl.clock import SECOND
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
@@ -30,8 +29,8 @@ from tablectl.delivery.instead import Instead
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
-from tablectl.delivery.sender import LOOK, Sender
-from tablectl.delivery.tls import Tls, TlsFiles
+from tablectl.delivery.sender import LOOK, Job, Sender
+from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
@@ -42,42 +41,14 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,16}-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]
 
 
 class NatsDelivery(Sender):
-    """Publishes to ``tables.<table>.events`` on one of the servers of ``url``; else as :class:`Sender`.
+    """Publishes to ``tables.<table>.events`` on one of the servers of ``url``.
 
-    ``deadline``: seconds for one whole try. ``credential``: see :class:`Line`. Raises :class:`ValueError` for
-    a bad address.
+    ``credential``: see :class:`Line`. Raises :class:`ValueError` for a bad address.
     """
 
-    def __init__(
-        self,
-        url: str,
-        reader_factory: Callable[[], JournalReader],
-        table: str,
-        epoch: str,
-        *,
-        on_link: Callable[[Link], None],
-        on_acked: Callable[[int], None],
-        on_alarm: Callable[[str, str], None],
-        deadline: float = 5.0,
-        tls: TlsFiles = TlsFiles(),  # noqa: B008 frozen
-        credential: Path | None = None,
-        warn_days: int = 14,
-        clock: Callable[[], Instant] = now,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        super().__init__(
-            reader_factory,
-            table,
-            epoch,
-            on_link=on_link,
-            on_acked=on_acked,
-            on_alarm=on_alarm,
-            warn_days=warn_days,
-            clock=clock,
-            jitter=jitter,
-        )
-        self._line = Line(url, table, tls, credential)
-        self._deadline = deadline
+    def __init__(self, url: str, job: Job, credential: Path | None = None) -> None:
+        super().__init__(job)
+        self._line = Line(url, job.table, job.tls, credential)
         self._after: int | None = None
         """Place in the stream of the subject's newest message; None: it must be read."""
         self._taken: Outbox | None = None
@@ -120,7 +91,7 @@ class NatsDelivery(Sender):
             if self._refused > self._taken.acked:
                 self._go_back(self._refused)
             self._taken = self._taken.retried()
-            self._asked_at = self._clock().boot
+            self._asked_at = self._job.clock().boot
         super().retry()
 
     def sends_instead(self, one: Instead) -> None:
@@ -156,7 +127,7 @@ class NatsDelivery(Sender):
         """One try, as an answer of a server that leads: ``next`` is the event the stream lacks."""
         begun = reached = found[0].sequence if found else 0
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._job.deadline):
                 if not found or self._after is None:
                     reached = await self._stands_at(reader)
                     if reached != begun:
@@ -168,7 +139,7 @@ class NatsDelivery(Sender):
                 return _next(reached)
         except TimeoutError:
             self._line.drop()
-            failed = Failed(f"no answer from the NATS server within {self._deadline:g} s")
+            failed = Failed(f"no answer from the NATS server within {self._job.deadline:g} s")
         except Fault as fault:
             failed = fault.failed
         self._after = None
@@ -208,7 +179,7 @@ class NatsDelivery(Sender):
             wanted, _ = await self._game_server_wants("the stream holds nothing of this table any more")
             return wanted
         event = _parse(last)
-        if event is None or event[0] != self._epoch:
+        if event is None or event[0] != self._job.epoch:
             lacks = await self._accepted_at(last, event)
         else:
             lacks = await self._compared(reader, last, event[1])
@@ -257,20 +228,20 @@ class NatsDelivery(Sender):
         whose = f"history {event[0]}" if event else "nobody that can be named"
         text = (
             f"another history: the newest message of {self._line.events} is of {whose}, this is "
-            f"{self._epoch}: a second controller, a replaced PC or a restored journal"
+            f"{self._job.epoch}: a second controller, a replaced PC or a restored journal"
         )
-        refused = Fault(text, halts=True, way=ways.accepted(self._epoch))
+        refused = Fault(text, halts=True, way=ways.accepted(self._job.epoch))
         try:
             wanted, pinned = await self._game_server_wants(text)
         except Fault:
             raise refused from None
-        if pinned != self._epoch:
+        if pinned != self._job.epoch:
             raise refused
         return wanted
 
     async def _game_server_wants(self, why: str) -> tuple[int, object]:
         """Which event, and to which history it is pinned as far as it tells."""
-        answer = await self._asked(self._deadline / 2)
+        answer = await self._asked(self._job.deadline / 2)
         if isinstance(answer, Answer) and answer.status == 200 and isinstance(answer.body, dict):
             wanted = answer.body.get("next")
             if type(wanted) is int and wanted >= 1:
@@ -284,7 +255,7 @@ class NatsDelivery(Sender):
         """Ask as the policy says: at the start, every five seconds, and soon while it is owed something."""
         while True:
             assert self._taken is not None
-            at = self._clock().boot
+            at = self._job.clock().boot
             due = at
             match self._taken.next_action(at):
                 case Probe() | Send():
@@ -302,12 +273,12 @@ class NatsDelivery(Sender):
     async def _ask(self) -> None:
         assert self._taken is not None
         self._taken = self._taken.sending(Probe())
-        answer = await self._asked(self._deadline)
+        answer = await self._asked(self._job.deadline)
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
             self._refused = answer.body["next"]
             self._taken = self._taken.sending(Send(self._refused, 1))
-        before, at = self._taken, self._clock().boot
-        self._taken = before.answered(at, answer, self._jitter())
+        before, at = self._taken, self._job.clock().boot
+        self._taken = before.answered(at, answer, self._job.jitter())
         self._report_trouble(at, before, self._taken)
         self._tell_link()
         resend = (
@@ -323,7 +294,7 @@ class NatsDelivery(Sender):
                 box = self._outbox
                 assert box is not None
                 stands = {"stream": self._line.stream, "stored": self._after or 0, "acked": box.acked}
-                said = await self._line.ask({"epoch": self._epoch, **stands})
+                said = await self._line.ask({"epoch": self._job.epoch, **stands})
         except TimeoutError:
             return Failed(f"no answer from the game server within {deadline:g} s")
         except Fault as fault:

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -25,7 +25,7 @@ from tablectl.delivery.instead import Instead, all_instead, cut, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
 from tablectl.delivery.standing import standing
-from tablectl.delivery.tls import Tls
+from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
@@ -39,37 +39,35 @@ FRESH = 100
 log = structlog.get_logger(__name__)
 
 
-class Sender(ABC):
-    """Delivers one table's journal, over the way that a subclass knows.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is delivered, and whom it is told.
 
-    ``reader_factory`` opens this delivery's own journal reader. ``on_link(link)`` is called at
-    every change, ``on_acked(sequence)`` after every answer that moved it (the caller saves it),
-    ``on_alarm(code, text)`` when trouble begins. All are called in the loop and must be quick.
+    ``reader_factory`` opens this delivery's own reader of the journal of ``table`` and ``epoch``.
+    ``on_link(link)`` is called at every change, ``on_acked(sequence)`` after every answer that moved it (the
+    caller saves it), ``on_alarm(code, text)`` when trouble begins: all in the loop, and they must be quick.
+    ``deadline``: seconds for one whole try. ``warn_days``: before a certificate ends. ``jitter``: 0 to 1.
     """
 
-    def __init__(
-        self,
-        reader_factory: Callable[[], JournalReader],
-        table: str,
-        epoch: str,
-        *,
-        on_link: Callable[[Link], None],
-        on_acked: Callable[[int], None],
-        on_alarm: Callable[[str, str], None],
-        warn_days: int = 14,
-        clock: Callable[[], Instant] = now,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self._warn_days = warn_days
+    reader_factory: Callable[[], JournalReader]
+    table: str
+    epoch: str
+    on_link: Callable[[Link], None]
+    on_acked: Callable[[int], None]
+    on_alarm: Callable[[str, str], None]
+    deadline: float = 5.0
+    tls: TlsFiles = TlsFiles()  # noqa: RUF009 frozen
+    warn_days: int = 14
+    clock: Callable[[], Instant] = now
+    jitter: Callable[[], float] = random.random
+
+
+class Sender(ABC):
+    """Does its ``job`` over the way that a subclass knows."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
         self._warned: dict[str, int] = {}
-        self._reader_factory = reader_factory
-        self._table = table
-        self._epoch = epoch
-        self._on_link = on_link
-        self._on_acked = on_acked
-        self._on_alarm = on_alarm
-        self._clock = clock
-        self._jitter = jitter
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
         self._fresh: dict[int, Outgoing] = {}
@@ -165,12 +163,12 @@ class Sender(ABC):
 
     async def run(self) -> None:
         """Deliver until cancelled, which takes effect at once."""
-        reader = await aside(self._reader_factory)
+        reader = await aside(self._job.reader_factory)
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
             kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
             self._instead = await aside(all_instead, reader) | self._instead
-            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
+            box = Outbox.begin(self._job.clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
             self._outbox = self._know(box)
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
@@ -189,7 +187,7 @@ class Sender(ABC):
     async def _deliver(self, reader: JournalReader) -> None:
         while self._outbox is not None:
             self._woken.clear()
-            match self._outbox.next_action(self._clock().boot):
+            match self._outbox.next_action(self._job.clock().boot):
                 case Send() | Probe() as action:
                     await self._exchange(reader, action)
                 case Wait(until):
@@ -199,7 +197,7 @@ class Sender(ABC):
 
     async def _sleep(self, until: int | None) -> None:
         """Until that instant or until something happens; the clock is looked at four times a second."""
-        seconds = LOOK if until is None else min(LOOK, max(0.0, (until - self._clock().boot) / SECOND))
+        seconds = LOOK if until is None else min(LOOK, max(0.0, (until - self._job.clock().boot) / SECOND))
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -219,8 +217,8 @@ class Sender(ABC):
             await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError) as error:
             answer = Failed(f"the journal cannot be read: {error}")
-        before, at = self._outbox, self._clock().boot
-        self._outbox = before.answered(at, answer, self._jitter())
+        before, at = self._outbox, self._job.clock().boot
+        self._outbox = before.answered(at, answer, self._job.jitter())
         self._report(at, before, self._outbox)
         self._warn_of_ends()
 
@@ -255,7 +253,7 @@ class Sender(ABC):
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
         if after.acked != before.acked or (before.sure is not None and after.sure is None):
-            self._on_acked(after.acked)  # which also ends the doubt about what was lost
+            self._job.on_acked(after.acked)  # which also ends the doubt about what was lost
         self._report_trouble(at, before, after)
         self._tell_link()
 
@@ -267,22 +265,22 @@ class Sender(ABC):
             if left_out is not None:
                 log.warning(
                     "delivery failed",
-                    table=self._table,
+                    table=self._job.table,
                     reason=after.last_error,
                     owed=after.owed,
                     left_out=left_out,
                 )
         elif before.last_error is not None and self._lines.worth(at, "again") is not None:
-            log.info("delivery goes on", table=self._table, owed=after.owed)
+            log.info("delivery goes on", table=self._job.table, owed=after.owed)
 
     def _alarm(self, trouble: Trouble) -> None:
-        log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
-        self._on_alarm(trouble.code, trouble.said)
+        log.error("delivery alarm", table=self._job.table, code=trouble.code, reason=trouble.text)
+        self._job.on_alarm(trouble.code, trouble.said)
 
     def _warn_of_ends(self) -> None:
         """Once a day: a certificate that ends soon."""
-        tls, at = self.tls, self._clock()
-        for text in () if tls is None else tls.ending(at.wall / SECOND, self._warn_days):
+        tls, at = self.tls, self._job.clock()
+        for text in () if tls is None else tls.ending(at.wall / SECOND, self._job.warn_days):
             whose = text.partition(" certificate ")[0]
             if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
                 self._warned[whose] = at.boot
@@ -295,14 +293,14 @@ class Sender(ABC):
             await asyncio.sleep(LOOK)
 
     def _link(self, box: Outbox) -> Link:
-        return box.link(self._clock().boot)
+        return box.link(self._job.clock().boot)
 
     def _tell_link(self) -> None:
         if self._outbox is not None:
             link = self._link(self._outbox)
             if link != self._told:
                 self._told = link
-                self._on_link(link)
+                self._job.on_link(link)
 
 
 def _kind(trouble: Trouble | None) -> str:

@@ -13,6 +13,7 @@ from nats.aio.client import Client
 from tablectl.clock import Instant, now
 from tablectl.delivery.nats import NatsDelivery
 from tablectl.delivery.outbox import Link, Outbox
+from tablectl.delivery.sender import Job
 from tablectl.events import private_body, public_body
 from tablectl.gameserver.server import GameServer
 from tablectl.journal import Journal, Row
@@ -38,16 +39,11 @@ class Sender:
         self.alarms: list[tuple[str, str]] = []
         self.links: list[tuple[bool, str]] = []
         self.changed = asyncio.Event()
-        made: dict[str, Any] = {
-            "on_link": self._link,
-            "on_acked": self._acked,
-            "on_alarm": self._alarm,
-            "jitter": lambda: 0.0,
-            "deadline": 2.0,
-            "clock": hurried,
-            **options,
-        }
-        self.delivery = NatsDelivery(url, self.journal.reader, table, self.journal.epoch, **made)
+        credential = options.pop("credential", None)
+        made: dict[str, Any] = {"jitter": lambda: 0.0, "deadline": 2.0, "clock": hurried, **options}
+        told = (self._link, self._acked, self._alarm)
+        job = Job(self.journal.reader, table, self.journal.epoch, *told, **made)
+        self.delivery = NatsDelivery(url, job, credential)
         self.task: asyncio.Task[None] | None = None
 
     def _link(self, link: Link) -> None:

@@ -23,6 +23,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery import ways
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.outbox import Link, Outbox
+from tablectl.delivery.sender import Job
 from tablectl.events import private_body, public_body
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.journal import Journal, Row
@@ -45,20 +46,9 @@ class Sender:
         self.alarms: list[tuple[str, str]] = []
         self.links: list[tuple[bool, str]] = []
         self.changed = asyncio.Event()
-        self.delivery = HttpDelivery(
-            url,
-            [SECRET],
-            self.journal.reader,
-            "T07",
-            self.journal.epoch,
-            **{
-                "on_link": self._link,
-                "on_acked": self._acked,
-                "on_alarm": self._alarm,
-                "jitter": lambda: 0.0,
-                **options,
-            },
-        )
+        told = (self._link, self._acked, self._alarm)
+        job = Job(self.journal.reader, "T07", self.journal.epoch, *told, **{"jitter": lambda: 0.0} | options)
+        self.delivery = HttpDelivery(url, [SECRET], job)
         self.task: asyncio.Task[None] | None = None
 
     def _link(self, link: Link) -> None:
@@ -708,10 +698,10 @@ async def test_two_secrets_send_two_signatures(rig: Rig) -> None:
     hostile = await rig.hostile(answering)
     journal = Journal.open(rig.path, "T07")
     links: list[bool] = []
-    delivery = HttpDelivery(
-        hostile.url, [SECRET, OTHER_SECRET], journal.reader, "T07", journal.epoch,
-        on_link=lambda link: links.append(link.good), on_acked=lambda _: None, on_alarm=lambda *_: None,
-    )  # fmt: skip
+    job = Job(
+        journal.reader, "T07", journal.epoch, lambda link: links.append(link.good), lambda _: None, print
+    )
+    delivery = HttpDelivery(hostile.url, [SECRET, OTHER_SECRET], job)
     task = asyncio.create_task(delivery.run())
     async with asyncio.timeout(5):
         while True not in links:
