@@ -23,12 +23,13 @@ from typing import Any
 
 from tablectl.clock import SECOND
 from tablectl.delivery import ways
+from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
-from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
+from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.sender import LOOK, Job, Sender
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
@@ -217,7 +218,7 @@ class NatsDelivery(Sender):
 
     async def _is_ours(self, reader: JournalReader, sequence: int, body: bytes) -> bool:
         """Whether this journal sends, or sent, it under that sequence; what is kept no more is believed."""
-        instead = self._instead.get(sequence)
+        instead = self._stock.instead.get(sequence)
         if instead is not None and instead.outgoing.body == body:
             return True
         stored = await aside(reader.bodies, sequence, 1)

@@ -22,6 +22,7 @@ from typing import Literal
 
 from tablectl.clock import SECOND
 from tablectl.delivery import ways
+from tablectl.delivery.actions import Action, Halted, Probe, Send, Wait
 from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 
@@ -32,40 +33,6 @@ LINK_AGE = 30 * SECOND
 BACKOFF_FIRST = SECOND // 2
 BACKOFF_CAP = 15 * SECOND
 RETRY_AFTER_CAP = 300 * SECOND
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """POST the events ``first`` … ``first + count - 1``; fewer may be sent."""
-
-    first: int
-    count: int
-
-    @property
-    def last(self) -> int:
-        return self.first + self.count - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """POST the signed empty batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing to do before ``until`` (boot ns), unless something is stored; None: not by time."""
-
-    until: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    """Nothing is sent until a person acts."""
-
-    reason: str
-
-
-Action = Send | Probe | Wait | Halted
 
 
 @dataclass(frozen=True, slots=True)

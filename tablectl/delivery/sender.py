@@ -19,22 +19,20 @@ from typing import Any
 import structlog
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, all_instead, cut, never_sent
+from tablectl.delivery.instead import Instead, never_sent
 from tablectl.delivery.lines import Lines
-from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
+from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing
+from tablectl.delivery.stock import Stock
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
-BATCH_BYTES = 512 << 10
-"""A batch is cut before it grows over this; one event always goes."""
 LOOK = 0.25
 DAY = 86_400 * SECOND
-FRESH = 100
-"""Events kept at hand as they were committed; older ones are read from the journal."""
 
 log = structlog.get_logger(__name__)
 
@@ -70,8 +68,7 @@ class Sender(ABC):
         self._warned: dict[str, int] = {}
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
-        self._fresh: dict[int, Outgoing] = {}
-        self._instead: dict[int, Instead] = {}
+        self._stock = Stock()
         self._oldest: Outgoing | None = None
         """The oldest event kept, as of the last time that the server went back."""
         self._woken = asyncio.Event()
@@ -115,8 +112,7 @@ class Sender(ABC):
         box = self._outbox
         if box is None:
             return None
-        parked = (n for n, one in self._instead.items() if not one.skips)
-        return standing(self.address, self._link(box), box, self.trouble, parked, self.never_sent)
+        return standing(self.address, self._link(box), box, self.trouble, self._stock.parked, self.never_sent)
 
     @property
     def never_sent(self) -> str:
@@ -131,9 +127,7 @@ class Sender(ABC):
 
         ``fresh``: those just committed, so that in the common case they need not be read back.
         """
-        self._fresh.update((one.sequence, one) for one in fresh)
-        while len(self._fresh) > FRESH:
-            del self._fresh[next(iter(self._fresh))]
+        self._stock.add(fresh)
         if self._outbox is None:
             self._early.append((head, boot))
         else:
@@ -148,18 +142,14 @@ class Sender(ABC):
 
     def sends_instead(self, one: Instead) -> None:
         """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
-        self._instead[one.outgoing.sequence] = one
+        self._stock.instead[one.outgoing.sequence] = one
         if self._outbox is not None:
-            self._outbox = self._know(self._outbox)
+            self._outbox = replace(self._outbox, skips=self._stock.skips)
         self.retry()
 
     def parked(self, sequence: int) -> bool:
         """Whether that event was parked."""
-        return sequence in self._instead and not self._instead[sequence].skips
-
-    def _know(self, box: Outbox) -> Outbox:
-        """``box`` with what can be sent although it is kept no more."""
-        return replace(box, skips=frozenset(n for n, one in self._instead.items() if one.skips))
+        return sequence in self._stock.parked
 
     async def run(self) -> None:
         """Deliver until cancelled, which takes effect at once."""
@@ -167,9 +157,15 @@ class Sender(ABC):
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
             kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
-            self._instead = await aside(all_instead, reader) | self._instead
-            box = Outbox.begin(self._job.clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
-            self._outbox = self._know(box)
+            await self._stock.read(reader)
+            self._outbox = Outbox.begin(
+                self._job.clock().boot,
+                head=head,
+                acked=acked,
+                kept_from=kept_from,
+                skips=self._stock.skips,
+                sure=sure,
+            )
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
             async with asyncio.TaskGroup() as group:
@@ -211,7 +207,7 @@ class Sender(ABC):
         self._outbox = self._outbox.sending(action)
         try:
             if isinstance(action, Send):
-                found = await self._bodies(reader, action)
+                found = await self._stock.get(reader, action)
                 self._outbox = self._outbox.sending(Send(action.first, len(found)))
             answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
@@ -229,26 +225,6 @@ class Sender(ABC):
             kept_from = await aside(reader.first_sequence)
             self._oldest = next(iter(await aside(reader.bodies, kept_from, 1)), None)
             self._outbox = replace(self._outbox, kept_from=kept_from)
-
-    async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
-        wanted = cut(
-            range(action.first, action.first + action.count),
-            (n for n, one in self._instead.items() if one.skips),
-        )
-        known = self._fresh | {n: one.outgoing for n, one in self._instead.items()}
-        found = [known[sequence] for sequence in wanted if sequence in known]
-        if len(found) != len(wanted):
-            stored = await aside(reader.bodies, wanted.start, len(wanted))
-            instead = self._instead
-            found = [instead[one.sequence].outgoing if one.sequence in instead else one for one in stored]
-        if [one.sequence for one in found] != list(wanted)[: len(found)] or not found:
-            raise LookupError(f"event {action.first} is not in it")
-        size = 0
-        for count, one in enumerate(found):
-            size += len(one.body) + 1
-            if count and size > BATCH_BYTES:
-                return found[:count]
-        return found
 
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tablectl.clock import SECOND
+from tablectl.delivery.actions import Probe, Send
 from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
-from tablectl.delivery.outbox import Outbox, Probe, Send
+from tablectl.delivery.outbox import Outbox
 
 T0 = 1_000 * SECOND
 

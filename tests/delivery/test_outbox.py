@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablectl.clock import SECOND
+from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.outbox import BATCH, Halted, Outbox, Probe, Send, Wait
+from tablectl.delivery.outbox import BATCH, Outbox
 from tablectl.delivery.signing import message_id
 
 T0 = 1_000 * SECOND
