@@ -21,22 +21,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tablectl.clock import SECOND
 from tablectl.delivery import ways
-from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead
 from tablectl.delivery.nats_line import Last, Line
+from tablectl.delivery.nats_taken import Taken
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
 from tablectl.delivery.outbox import Link, Outbox, Trouble
-from tablectl.delivery.sender import LOOK, Job, Sender
+from tablectl.delivery.sender import Job, Sender
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
-
-ASK_EVERY = SECOND
-"""How often the game server is asked while it is owed something: an event is overdue after two seconds."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,16}-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
 
@@ -44,7 +40,8 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,16}-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]
 class NatsDelivery(Sender):
     """Publishes to ``tables.<table>.events`` on one of the servers of ``url``.
 
-    ``credential``: see :class:`Line`. Raises :class:`ValueError` for a bad address.
+    ``credential``: as of :class:`~tablectl.delivery.nats_connection.Connection`.
+    Raises :class:`ValueError` for a bad address.
     """
 
     def __init__(self, url: str, job: Job, credential: Path | None = None) -> None:
@@ -52,11 +49,7 @@ class NatsDelivery(Sender):
         self._line = Line(url, job.table, job.tls, credential)
         self._after: int | None = None
         """Place in the stream of the subject's newest message; None: it must be read."""
-        self._taken: Outbox | None = None
-        """What the game server has taken; None before the journal is read."""
-        self._asked_at = 0
-        self._refused = 0
-        """The event that the game server refused last."""
+        self._taken = Taken(self._line, job, self._stands, self._heard, self._go_back)
         self._back_to: int | None = None
         """Publish again from there on, although the stream holds what is newer."""
         self._back_behind: int | None = None
@@ -73,26 +66,20 @@ class NatsDelivery(Sender):
     @property
     def trouble(self) -> Trouble | None:
         ours = super().trouble
-        return ours if ours is not None or self._taken is None else self._taken.trouble
+        return ours if ours is not None or self._taken.box is None else self._taken.box.trouble
 
     def status(self) -> dict[str, Any] | None:
         found = super().status()
-        if found is not None and self._taken is not None:
-            found["taken"] = self._taken.acked
+        if found is not None and self._taken.box is not None:
+            found["taken"] = self._taken.box.acked
         return found
 
     def wake(self, head: int, boot: int, fresh: Any = ()) -> None:
         super().wake(head, boot, fresh)
-        if self._taken is not None:
-            self._taken = self._taken.stored(head, boot)
+        self._taken.stored(head, boot)
 
     def retry(self) -> None:
-        """As of :class:`Sender`; what the game server refused is published again, for it to look at anew."""
-        if self._taken is not None:
-            if self._refused > self._taken.acked:
-                self._go_back(self._refused)
-            self._taken = self._taken.retried()
-            self._asked_at = self._job.clock().boot
+        self._taken.retry()
         super().retry()
 
     def sends_instead(self, one: Instead) -> None:
@@ -109,18 +96,28 @@ class NatsDelivery(Sender):
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         assert self._outbox is not None
-        self._taken = replace(self._outbox, kept_from=1, by_word=True)
-        return [*super()._jobs(), self._ask_on()]
+        self._taken.begin(self._outbox)
+        return [*super()._jobs(), self._taken.ask_on()]
+
+    def _stands(self) -> dict[str, Any]:
+        """With which the game server can tell what is missing."""
+        assert self._outbox is not None
+        return {"stream": self._line.stream, "stored": self._after or 0, "acked": self._outbox.acked}
+
+    def _heard(self, at: int, before: Outbox, after: Outbox) -> None:
+        """The game server answered."""
+        self._report_trouble(at, before, after)
+        self._tell_link()
 
     async def _close(self) -> None:
         await self._line.close()
 
     def _link(self, box: Outbox) -> Link:
         link = super()._link(box)
-        if not link.good or self._taken is None:
+        if not link.good or self._taken.box is None:
             own = box.trouble is None and box.last_error is None
             return replace(link, reason=link.reason.replace("the game server", "the stream")) if own else link
-        return super()._link(self._taken)
+        return super()._link(self._taken.box)
 
     # --- publishing -----------------------------------------------------------------------------------------
 
@@ -242,69 +239,13 @@ class NatsDelivery(Sender):
 
     async def _game_server_wants(self, why: str) -> tuple[int, object]:
         """Which event, and to which history it is pinned as far as it tells."""
-        answer = await self._asked(self._job.deadline / 2)
+        answer = await self._taken.asked(self._job.deadline / 2)
         if isinstance(answer, Answer) and answer.status == 200 and isinstance(answer.body, dict):
             wanted = answer.body.get("next")
             if type(wanted) is int and wanted >= 1:
                 return wanted, answer.body.get("epoch")
         said = answer.text if isinstance(answer, Failed) else answer.words or "it does not say"
         raise Fault(f"{why}, and only the game server can say where to go on: {said}")
-
-    # --- the game server ------------------------------------------------------------------------------------
-
-    async def _ask_on(self) -> None:
-        """Ask as the policy says: at the start, every five seconds, and soon while it is owed something."""
-        while True:
-            assert self._taken is not None
-            at = self._job.clock().boot
-            due = at
-            match self._taken.next_action(at):
-                case Probe() | Send():
-                    due = self._asked_at + ASK_EVERY
-                case Wait(until):
-                    due = at + SECOND if until is None else until
-                case Halted():
-                    due = at + SECOND
-            if due <= at and self._line.connected:
-                self._asked_at = at
-                await self._ask()
-            else:
-                await asyncio.sleep(LOOK if due <= at else min(LOOK, (due - at) / SECOND))
-
-    async def _ask(self) -> None:
-        assert self._taken is not None
-        self._taken = self._taken.sending(Probe())
-        answer = await self._asked(self._job.deadline)
-        if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
-            self._refused = answer.body["next"]
-            self._taken = self._taken.sending(Send(self._refused, 1))
-        before, at = self._taken, self._job.clock().boot
-        self._taken = before.answered(at, answer, self._job.jitter())
-        self._report_trouble(at, before, self._taken)
-        self._tell_link()
-        resend = (
-            isinstance(answer, Answer) and isinstance(answer.body, dict) and answer.body.get("resend") is True
-        )
-        if resend and self._taken.last_error is None and self._taken.trouble is None:
-            self._go_back(self._taken.acked + 1)
-
-    async def _asked(self, deadline: float) -> Answer | Failed:
-        """One question. ``epoch`` and how far the stream stands let the game server tell what is missing."""
-        try:
-            async with asyncio.timeout(deadline):
-                box = self._outbox
-                assert box is not None
-                stands = {"stream": self._line.stream, "stored": self._after or 0, "acked": box.acked}
-                said = await self._line.ask({"epoch": self._job.epoch, **stands})
-        except TimeoutError:
-            return Failed(f"no answer from the game server within {deadline:g} s")
-        except Fault as fault:
-            return fault.failed
-        status, wanted, words = said.get("status", 200), said.get("next"), said.get("error")
-        if type(status) is not int or (status == 422 and type(wanted) is not int):
-            status = 200
-        words = re.sub(r"[^\x20-\x7e]", "", words)[:200] if isinstance(words, str) else ""
-        return Answer(status, said, words=words)
 
 
 def _next(wanted: int) -> Answer:
