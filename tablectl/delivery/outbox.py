@@ -188,8 +188,8 @@ class Outbox:
             )
         if self.sure is not None and wanted > self.sure + 1:
             return self._halted(
-                f"the server is ahead of this journal: it wants event {wanted}, and those behind {self.sure} "
-                "that it may have were lost here; what stands here under their numbers is not what it has",
+                f"the server is ahead of this journal: it wants event {wanted}, and the events behind "
+                f"{self.sure} that it has were lost here; others have their numbers now",
                 ways.LOST,
             )
         if wanted < 1:

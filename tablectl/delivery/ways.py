@@ -15,7 +15,7 @@ AGAIN = "It is tried again by itself every 30 s."
 MENDED = f"It must be mended at the game server; then: {RETRY}"
 
 _NEW_HISTORY = (
-    "There is none: begin a new history, which the game server's people must accept "
+    "If there is none: begin a new history, which the game server's people must accept "
     '(docs/journal.md, "Replace the PC").'
 )
 
@@ -30,10 +30,17 @@ LOST = (
     f"tablectl journal restore FILE. {_NEW_HISTORY}"
 )
 
+_URL = "Compare [server] url with the address that the game server's people gave."
+
 LINK = {
     401: "Compare the credential push-hmac with the server's secret, and the clocks of both machines.",
     403: "Is this the right PC, and the only one that plays this table? Then the game server's people must "
     "accept its history.",
+    404: _URL,
+    405: _URL,
+    410: _URL,
+    413: "The game server, or what stands before it, must take requests of 512 KiB.",
+    415: _URL,
 }
 """By the HTTP status."""
 

@@ -44,6 +44,7 @@ def test_every_status_with_every_body(status: int) -> None:
             verdict = classify(Answer(status, body, wait, "its words"))
             assert verdict.kind is expected(status, body), (body, wait)
             assert verdict.retry_after == (wait if status in AGAIN else None)
+            assert verdict.way or verdict.kind not in (Kind.LINK, Kind.HALT), "a way out"
             if verdict.kind is Kind.NEXT:
                 assert isinstance(body, dict)
                 assert verdict.next == body["next"]
@@ -86,4 +87,5 @@ def test_every_next_for_a_request(status: int, request_: Send | Probe, kept_from
             shown = request_.last if isinstance(request_, Send) else ACKED
             assert (halted, after.acked, after.last_error) == (False, min(wanted - 1, shown), None)
         if halted:
+            assert after.trouble is not None and after.trouble.way, "a way out"
             assert after.acked == ACKED
