@@ -99,7 +99,8 @@ def reach(what: str, address: str) -> Finding:
 
 def _server(config: Config) -> Iterator[Finding]:
     """A signed empty batch, as the daemon sends it when there is nothing to say."""
-    from tablectl.delivery.signing import message_id, parse_secrets, sign
+    from tablectl.delivery.outbox import message_id
+    from tablectl.delivery.signing import parse_secrets, sign
     from tablectl.delivery.tls import Tls, TlsUnusable, alert_of, refused_words
 
     url = config.server_url

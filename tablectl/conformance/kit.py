@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tablectl.clock import SECOND, Instant
-from tablectl.delivery.signing import message_id, parse_secrets, sign
+from tablectl.delivery.outbox import message_id
+from tablectl.delivery.signing import parse_secrets, sign
 from tablectl.events import AlertAcknowledged, Event, event_id, public_body
 
 SINGLE = "application/cloudevents+json"

@@ -17,6 +17,7 @@ Instants are boot ns.  Jitter (0 to 1) is an argument.  Rules: contract, section
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -281,3 +282,15 @@ class Outbox:
         if self.owed and self.ages.too_old(now):
             return Link(False, "the game server is owed events older than 2 s")
         return Link(True, "")
+
+
+def message_id(table: str, epoch: str, ids: Sequence[str]) -> str:
+    """The ``webhook-id``: of the event, ``<first>_<last>`` of a batch; a probe's names the history too."""
+    match ids:
+        case []:
+            return f"{table}-{epoch}-probe"
+        case [one]:
+            return one
+        case [first, *_, last]:
+            return f"{first}_{last}"
+    raise AssertionError(ids)

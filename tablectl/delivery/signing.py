@@ -89,15 +89,3 @@ def verify(
             f"the sender's clock is {abs(apart):.0f} s {side} this server's; {window} s are allowed"
         )
     return message_id
-
-
-def message_id(table: str, epoch: str, ids: Sequence[str]) -> str:
-    """The ``webhook-id``: of the event, ``<first>_<last>`` of a batch; a probe's names the history too."""
-    match ids:
-        case []:
-            return f"{table}-{epoch}-probe"
-        case [one]:
-            return one
-        case [first, *_, last]:
-            return f"{first}_{last}"
-    raise AssertionError(ids)

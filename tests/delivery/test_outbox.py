@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tablectl.clock import SECOND
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.outbox import BATCH, Outbox
-from tablectl.delivery.signing import message_id
+from tablectl.delivery.outbox import BATCH, Outbox, message_id
 
 T0 = 1_000 * SECOND
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from tablectl.cards import Outcome
 from tablectl.clock import Instant
-from tablectl.delivery.signing import message_id, parse_secret, sign
+from tablectl.delivery.outbox import message_id
+from tablectl.delivery.signing import parse_secret, sign
 from tablectl.events import (
     BetResult,
     Event,
