@@ -60,9 +60,9 @@ def _counted(found: Mapping[str, object]) -> Iterator[str]:
 def _in_the_way(found: Mapping[str, object]) -> Iterator[str]:
     trouble = found.get("trouble") or found.get("last_error")
     if trouble:
-        yield f"{'HALTED' if found.get('halted') is True else 'trouble'}: {word(trouble)}"
+        yield f"{'HALTED' if found.get('halted') is True else 'trouble'}: {word(trouble, 500)}"
     if found.get("way_out"):
-        yield f"way out: {word(found['way_out'])}"
+        yield f"way out: {word(found['way_out'], 1000)}"
     if found.get("never_sent"):
         yield f"start-at: {word(found['never_sent'])}"
 

@@ -11,7 +11,7 @@ from tablectl.delivering import SIGN, UNSIGNED
 from tablectl.delivery import ways
 from tablectl.delivery.link import NO_SERVER
 from tablectl.delivery.standing import not_begun
-from tests.cli.fake_daemon import DELIVERY, FakeDaemon, tablectl
+from tests.cli.fake_daemon import DELIVERY, STATE, FakeDaemon, tablectl
 
 GOOD: dict[str, object] = {
     "good": True, "trouble": None, "way_out": None, "halted": False, "last_error": None,
@@ -117,6 +117,17 @@ def test_status_names_the_way_on(daemon: FakeDaemon, run: Path) -> None:
     shown = tablectl("delivery", "status", run=run).stdout
     assert "if not: tablectl delivery start-at 90 --as NAME --reason system; it then never gets" in shown
     assert f"start-at: {never}" in shown
+
+
+def test_a_way_out_is_never_cut_off(daemon: FakeDaemon, run: Path) -> None:
+    """In the status of the delivery, in that of the table and where an alert is looked at."""
+    way = max(ways.AHEAD, ways.LOST, ways.accepted("4f2a91"), ways.refused(10**11), key=len)
+    daemon.delivery = (200, DELIVERY | {"way_out": way})
+    assert f"way out: {way}\n" in tablectl("delivery", "status", run=run).stdout
+    message = f"the server refuses event {10**11}: the game server answers 422: {'x' * 200}. {way}"
+    daemon.state = (200, {**STATE, "alerts": [{"alert": "delivery-halted", "message": message}]})
+    for command in ("status", "alerts"):
+        assert message in tablectl(command, run=run).stdout
 
 
 def test_over_nats_the_stream_and_the_game_server_are_told_apart(daemon: FakeDaemon, run: Path) -> None:
