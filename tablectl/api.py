@@ -18,7 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tablectl.api_commands import NO_DELIVERY, Commands, error, peer_of
+from tablectl.api_commands import Commands, error, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
@@ -55,7 +55,7 @@ class Facts:
     epoch: str
     test: bool
     extra: Callable[[], dict[str, Any]]
-    delivery: Callable[[], dict[str, Any] | None]
+    delivery: Callable[[], dict[str, Any]]
     last_result: Callable[[], dict[str, Any] | None]
     health: Callable[[], str | None]
 
@@ -160,8 +160,7 @@ class Api:
         return web.json_response({"ok": False, "why": why, **alerts}, status=503)
 
     async def _delivery(self, request: web.Request) -> web.Response:
-        found = self._facts.delivery()
-        return error(404, NO_DELIVERY) if found is None else web.json_response(found)
+        return web.json_response(self._facts.delivery())
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         text = request.headers.get("Last-Event-ID") or request.query.get("after")

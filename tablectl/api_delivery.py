@@ -131,12 +131,11 @@ class DeliveryRoutes:
             raise Refusal(
                 "the game server asks for nothing that is kept no more; look at: tablectl delivery status"
             )
-        last = box.high + 1
-        if not box.kept_from <= sequence <= last:
+        if sequence != box.kept_from:
             raise Refusal(
-                f"it can start at {box.kept_from}, the oldest event kept, up to {last}, the first one that"
-                f" no game server has acknowledged; not at {sequence}"
+                f"it starts at {box.kept_from}, the oldest event kept, and not at {sequence}; "
+                f"what is kept is sent, and {delivery.never_sent}"
             )
         reader, at = self._reader, self._clock()
         event = skip(reader.table, reader.epoch, at, wanted, sequence - 1, reason, person, test=self._test)
-        return f"the events {wanted} to {sequence - 1} are skipped; it goes on at {sequence}", (event,)
+        return f"it goes on at {sequence}; {delivery.never_sent}", (event,)

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from tablectl.config import Config
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.link import NO_SERVER
 from tablectl.delivery.outbox import Link
-from tablectl.delivery.sender import Sender
+from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.standing import not_begun
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come
 from tablectl.profiles import ConfigError
@@ -20,13 +23,16 @@ from tablectl.service import Service
 if TYPE_CHECKING:
     from tablectl.delivery.nats import NatsDelivery
 
+UNSIGNED = "the credential push-hmac is missing"
+SIGN = "A technician puts it in place (docs/install.md); it is taken up by itself as soon as it is there."
+NOT_BEGUN = "delivery has not begun: the journal is not read yet"
 NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
 
 
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Sender`.
+    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Job`.
     """
 
     def __init__(
@@ -56,9 +62,22 @@ class Delivering:
         if _may_send(self._config):
             self.sender = self._make(self._config, self._config.push_secrets)
         else:
-            self._log.warning("nothing is delivered: the credential push-hmac is missing")
-            self._on_link(Link(False, "the credential push-hmac is missing"))
+            self._log.warning(f"nothing is delivered: {UNSIGNED}")
+            self._on_link(Link(False, UNSIGNED))
         service.add(self._run)
+
+    def status(self, newest: int, acked: int) -> dict[str, Any]:
+        """How it stands, from the start on. ``newest``, ``acked``: events stored, and those acknowledged."""
+        found = None if self.sender is None else self.sender.status()
+        if found is not None:
+            return found
+        url = self._config.server_url
+        if url is None:
+            return not_begun(None, NO_SERVER, newest, acked)
+        address = urlsplit(url)._replace(query="").geturl()
+        if self.sender is None:
+            return not_begun(address, UNSIGNED, newest, acked, way_out=SIGN)
+        return not_begun(address, NOT_BEGUN, newest, acked)
 
     def prepared(self, config: Config) -> Sender | None:
         """Who would send by ``config``; None without server or secret. Raises :class:`ConfigError`."""
@@ -97,20 +116,20 @@ class Delivering:
 
     def _make(self, config: Config, secrets: tuple[str, ...]) -> Sender:
         assert config.server.url is not None
-        shared: dict[str, Any] = {
-            "reader_factory": lambda: JournalReader.open(config.journal_path),
-            "table": config.table.id,
-            "epoch": self._epoch,
-            "on_link": self._on_link,
-            "on_acked": self._on_acked,
-            "on_alarm": self._on_alarm,
-            "deadline": config.server.timeout,
-            "tls": config.tls,
-            "warn_days": config.server.certificate_days,
-        }
+        job = Job(
+            lambda: JournalReader.open(config.journal_path),
+            config.table.id,
+            self._epoch,
+            self._on_link,
+            self._on_acked,
+            self._on_alarm,
+            deadline=config.server.timeout,
+            tls=config.tls,
+            warn_days=config.server.certificate_days,
+        )
         if config.server.kind == "http":
-            return HttpDelivery(config.server.url, secrets, **shared)
-        return nats_sender(config.path)(config.server.url, credential=config.nats_credential, **shared)
+            return HttpDelivery(config.server.url, secrets, job)
+        return nats_sender(config.path)(config.server.url, job, config.nats_credential)
 
 
 def _may_send(config: Config) -> bool:

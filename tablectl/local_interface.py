@@ -126,9 +126,8 @@ def _api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
 
 
 def _facts(behind: Behind) -> Facts:
-    def delivery() -> dict[str, Any] | None:
-        sender = behind.delivering.sender
-        return None if sender is None else sender.status()
+    def delivery() -> dict[str, Any]:
+        return behind.delivering.status(behind.published.state.sequence, behind.outside.acked)
 
     table = behind.config.table
     return Facts(

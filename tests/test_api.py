@@ -359,7 +359,10 @@ def test_one_id_is_one_command_over_the_interface_too(idle: Bench) -> None:
 
 def test_a_table_that_delivers_nothing_says_so(idle: Bench) -> None:
     """Who asks for it is checked and written down all the same."""
-    assert idle.client.get("/v1/delivery")[0] == 404
+    status, found = idle.client.get("/v1/delivery")
+    assert (status, found["url"], found["good"], found["owed"]) == (200, None, False, 0)
+    assert (found["trouble"], found["halted"]) == (None, False)
+    assert "no game server is configured" in found["why"]
     body = {"id": uuid.uuid4().hex, "person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "system"}
     status, answer = idle.client.post("/v1/delivery/retry", body)
     assert status == 409

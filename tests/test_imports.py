@@ -20,7 +20,8 @@ EDGES = frozenset(
 
 PURE = (
     "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
-    "delivery.outbox", "delivery.answers", "item_words", "capture", "finder", "verdict", "rehearsal",
+    "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
+    "item_words", "capture", "finder", "verdict", "rehearsal",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder")

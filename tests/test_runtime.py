@@ -321,6 +321,11 @@ def test_without_the_signing_secret_it_is_up_and_says_so() -> None:
             status, answer = rig.command("bets open")
             assert status == 409
             assert "push-hmac" in answer["answer"]
+            unsigned = rig.client.get("/v1/delivery")[1]
+            assert (unsigned["good"], unsigned["halted"], unsigned["acked"]) == (False, False, 0)
+            assert unsigned["owed"] == unsigned["newest"] > 0
+            assert unsigned["trouble"].startswith("the credential push-hmac is missing")
+            assert unsigned["url"].startswith("http://127.0.0.1:")
         finally:
             assert runtime.stop()
 

@@ -3,7 +3,7 @@
 The packages of requirements.lock, hashes checked, are unpacked into a virtual environment at /opt/tablectl
 for the Python of the Debian it is for (3.11: Debian 12), whatever Python runs here; beside it the units,
 rules, account and folders of ``systemd/``, a manual page, bash completion and an example configuration. The
-maintainer scripts lie beside this file. Nothing here needs root.
+maintainer scripts lie beside this file. Nothing here needs root. From one commit the same bytes come.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
@@ -43,6 +44,9 @@ EXAMPLE = "etc/tablectl/table.toml.example"
 
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 PLATFORMS = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+
+SOURCES = frozenset({"nkeys"})
+"""Locked packages that come as sources only; they are pure Python, and their wheels are made here."""
 
 PROGRAM = """\
 #!/opt/tablectl/bin/python3
@@ -89,32 +93,43 @@ def build(
     control(tree, version, python, architecture)
     to.mkdir(parents=True, exist_ok=True)
     package = to / f"tablectl_{version}_{architecture}.deb"
-    run("dpkg-deb", "--build", "--root-owner-group", "-Zxz", "-z6", str(tree), str(package))
+    packing = ("dpkg-deb", "--build", "--root-owner-group", "-Zxz", "-z6", str(tree), str(package))
+    run(*packing, environment={"SOURCE_DATE_EPOCH": made_on()})
     return package
+
+
+def made_on() -> str:
+    """Unix time of what is packed: of the commit, so that the same sources make the same package."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given:
+        return given
+    try:
+        command = ("git", "-C", str(ROOT), "log", "-1", "--format=%ct")
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return str(int((ROOT / "pyproject.toml").stat().st_mtime))  # sources without a history
 
 
 def environment(work: Path, place: Path, project: dict[str, object], python: str, machine: str) -> None:
     """A virtual environment as ``python -m venv`` would make it on the Debian itself."""
     packages = place / "lib" / f"python{python}" / "site-packages"
+    needed = runtime_lock(project, python, machine)
     lock = work / "lock.txt"
-    lock.write_text(runtime_lock(project, python, machine))
-    run(*pip("wheel", "--no-deps", "--no-build-isolation", "-w", str(work), str(ROOT)))
-    (wheel,) = work.glob("*.whl")
+    lock.write_text("".join(block for name, block in needed.items() if name not in SOURCES))
+    made = work / "wheels"
+    run(*pip("wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(ROOT)))
+    sources = {name: block for name, block in needed.items() if name in SOURCES}
+    if sources:
+        from_sources(work, made, sources)
     abis = [word for name in (f"cp{python.replace('.', '')}", "abi3", "none") for word in ("--abi", name)]
     platforms = [word for name in PLATFORMS for word in ("--platform", f"{name}_{machine}")]
-    fitting = (
-        "--only-binary",
-        ":all:",
-        "--python-version",
-        python,
-        "--implementation",
-        "cp",
-        *abis,
-        *platforms,
-    )
+    version = ("--python-version", python, "--implementation", "cp")
+    fitting = ("--only-binary", ":all:", *version, *abis, *platforms)
     into = ("--target", str(packages), "--no-deps", "--no-compile")
     run(*pip("install", *into, *fitting, "--require-hashes", "-r", str(lock)))
-    run(*pip("install", *into, *fitting, str(wheel)))
+    # By name: a wheel that is given as a file would leave its path in the package.
+    here = ("--no-index", "--find-links", str(made))
+    run(*pip("install", *into, *fitting, *here, str(project["name"]), *sources))
     shutil.rmtree(packages / "bin", ignore_errors=True)
     for cache in packages.rglob("__pycache__"):
         shutil.rmtree(cache)
@@ -128,31 +143,55 @@ def environment(work: Path, place: Path, project: dict[str, object], python: str
         (place / "bin" / name).symlink_to(f"python{python}")
 
 
-def runtime_lock(project: dict[str, object], python: str, machine: str) -> str:
-    """requirements.lock without what only the project's own tests need."""
+def from_sources(work: Path, made: Path, sources: dict[str, str]) -> None:
+    """Wheels of ``sources`` in the folder ``made``, by the locked setuptools: nothing comes unchecked."""
+    tools, lock = work / "tools", work / "tools.txt"
+    lock.write_text(locked()["setuptools"])
+    run(*pip("install", "--target", str(tools), "--no-deps", "--require-hashes", "-r", str(lock)))
+    lock = work / "sources.txt"
+    lock.write_text("".join(sources.values()))
+    building = ("--no-deps", "--no-build-isolation", "--no-binary", ",".join(sources), "--use-pep517")
+    command = pip("wheel", *building, "--require-hashes", "-w", str(made), "-r", str(lock))
+    run(*command, environment={"PYTHONPATH": str(tools)})
+    for wheel in made.glob("*.whl"):
+        if not wheel.name.endswith("-none-any.whl"):
+            raise SystemExit(
+                f"{wheel.name} is for this machine's Python only: it cannot be made from sources"
+            )
+
+
+def locked() -> dict[str, str]:
+    """The blocks of requirements.lock by name."""
     found = re.split(r"(?m)^(?=\S+==)", (ROOT / "requirements.lock").read_text())
-    locked: dict[str, str] = {
-        canonicalize_name(re.split(r"[=;\s]", block, maxsplit=1)[0]): block for block in found if block
-    }
+    return {canonicalize_name(re.split(r"[=;\s]", block, maxsplit=1)[0]): block for block in found if block}
+
+
+def runtime_lock(project: dict[str, object], python: str, machine: str) -> dict[str, str]:
+    """Those of them that are not for the project's own tests only, in the order of their names."""
+    blocks = locked()
     where = {"python_version": python, "python_full_version": f"{python}.0", "platform_machine": machine}
     where |= {"sys_platform": "linux", "platform_system": "Linux", "implementation_name": "cpython"}
     where |= {"platform_python_implementation": "CPython", "os_name": "posix"}
     extras = project.get("optional-dependencies", {})
     assert isinstance(extras, dict) and isinstance(project["dependencies"], list)
     wanted = [*project["dependencies"], *(d for name, ds in extras.items() if name != "dev" for d in ds)]
-    todo = [Requirement(line) for line in wanted]
-    done: set[str] = set()
+
+    def fitting(lines: list[str], extra: str) -> Iterator[Requirement]:
+        for one in map(Requirement, lines):
+            if one.marker is None or one.marker.evaluate(where | {"extra": extra}):
+                yield one
+
+    todo = [*fitting(wanted, "")]
+    done: set[tuple[str, str]] = set()
     while todo:
         one = todo.pop()
         name: str = canonicalize_name(one.name)
-        if one.marker is not None and not one.marker.evaluate(where | {"extra": ""}):
-            continue
-        if name not in locked:
+        if name not in blocks:
             raise SystemExit(f"{one.name} is not in requirements.lock: make lock")
-        if name not in done:
-            done.add(name)
-            todo += [Requirement(line) for line in _requires(one.name)]
-    return "".join(locked[name] for name in sorted(done))
+        for extra in {"", *one.extras} - {extra for known, extra in done if known == name}:
+            done.add((name, extra))
+            todo += fitting(_requires(one.name), extra)
+    return {name: blocks[name] for name in sorted({name for name, _ in done})}
 
 
 def _requires(name: str) -> list[str]:
@@ -201,8 +240,9 @@ def pip(*words: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", words[0], "--quiet", "--disable-pip-version-check", *words[1:])
 
 
-def run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*command: str, environment: dict[str, str] | None = None) -> None:
+    around = os.environ | (environment or {})
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=around)
     if done.returncode:
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-20:])
         raise SystemExit(f"the package could not be built: {' '.join(command[:4])} …\n{tail}")

@@ -48,7 +48,7 @@ def _lines(alert: Mapping[str, Any], target: Target) -> list[str]:
     code = word(alert.get("alert"), 60)
     since = f"  since {word(alert['since'], 40)}" if alert.get("since") else ""
     typed = shlex.join(["tablectl", "ack", code, *target.options()])
-    return [f"alert {code}{since}", f"  {word(alert.get('message'), 500)}", f"  when it was seen: {typed}"]
+    return [f"alert {code}{since}", f"  {word(alert.get('message'), 1000)}", f"  when it was seen: {typed}"]
 
 
 COMMANDS: tuple[click.Command, ...] = (alerts,)

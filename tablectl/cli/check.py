@@ -135,7 +135,7 @@ def _server(config: Config) -> Iterator[Finding]:
         response = connection.getresponse()
         answer = _object(response.read(65_536))
     except ssl.SSLCertVerificationError as fault:
-        yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None)}")
+        yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None, config.server.ca)}")
         return
     except (OSError, http.client.HTTPException, ValueError) as fault:
         yield Finding("game server", grade, f"{url}: {alert_of(fault) or fault or type(fault).__name__}")

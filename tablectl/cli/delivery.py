@@ -38,32 +38,33 @@ def status(target: Target, as_json: bool) -> int:
     if as_json:
         output.say_json(found)
         return 0
+    if "url" in found and found["url"] is None:
+        output.say(link_line(found))
+        return 0
     output.say(f"game server {word(found.get('url'))}")
     output.say(link_line(found))
-    newest, acked, owed = (word(found.get(key), 20) for key in ("newest", "acked", "owed"))
-    output.say(f"events {newest}, acknowledged {acked}, owed {owed}")
-    if "taken" in found:
-        output.say(f"acknowledged by the stream; the game server has taken {word(found['taken'], 20)}")
-    if found.get("halted") is True:
-        output.say(f"HALTED: {word(found.get('trouble'))}")
-        output.say("way out: mend it there, then: tablectl delivery retry --as NAME --reason system")
-        for line in _other_ways(found):
-            output.say(line)
-    elif found.get("trouble") or found.get("last_error"):
-        output.say(f"trouble: {word(found.get('trouble') or found.get('last_error'))}")
+    for line in (*_counted(found), *_in_the_way(found)):
+        output.say(line)
     return 0
 
 
-def _other_ways(found: Mapping[str, object]) -> Iterator[str]:
-    refused, wanted = found.get("refused"), found.get("wanted")
-    if isinstance(refused, int):
-        yield (
-            f"or, if it cannot be mended: tablectl delivery park {refused} --as NAME --reason system; "
-            "its round is then unsettled until it is voided or amended"
-        )
-    if isinstance(wanted, int):
-        line = f"tablectl delivery start-at {word(found.get('kept_from'), 20)} --as NAME --reason system"
-        yield f"or, without what is kept no more: {line}"
+def _counted(found: Mapping[str, object]) -> Iterator[str]:
+    newest, acked, owed, taken = (word(found.get(key), 20) for key in ("newest", "acked", "owed", "taken"))
+    if "taken" not in found:
+        yield f"events {newest}, acknowledged {acked}, owed {owed}"
+        return
+    yield f"events {newest}; known to be in the stream {acked}, still to be stored there {owed}"
+    yield f"the game server says that it has taken {taken}"
+
+
+def _in_the_way(found: Mapping[str, object]) -> Iterator[str]:
+    trouble = found.get("trouble") or found.get("last_error")
+    if trouble:
+        yield f"{'HALTED' if found.get('halted') is True else 'trouble'}: {word(trouble, 500)}"
+    if found.get("way_out"):
+        yield f"way out: {word(found['way_out'], 1000)}"
+    if found.get("never_sent"):
+        yield f"start-at: {word(found['never_sent'])}"
 
 
 def retry(given: Given) -> int:
@@ -89,7 +90,9 @@ def park(given: Given, event: int) -> int:
 
 
 def start_at(given: Given, event: int) -> int:
-    """Go on at event N with a game server that asks for events which are kept no more; it is told so.
+    """Go on at N, the oldest event kept, with a game server that asks for older ones; it is told so.
+
+    What it then never gets `tablectl delivery status` says before. What is kept is always sent.
 
     Example:  tablectl delivery start-at 90001 --as bo --reason "system: the server lost its data"
     """

@@ -175,7 +175,7 @@ class State:
 
     def _alert_lines(self) -> list[str]:
         alerts = map(mapping, sequence(self.raw.get("alerts"))[:30])
-        return [f"alert {word(a.get('alert'), 60)}: {word(a.get('message'))}" for a in alerts]
+        return [f"alert {word(a.get('alert'), 60)}: {word(a.get('message'), 1000)}" for a in alerts]
 
     def _outside_lines(self) -> list[str]:
         raw = self.raw

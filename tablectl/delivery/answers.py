@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
+from tablectl.delivery import ways
+
 AGAIN = frozenset({408, 425, 429})
 AT_FAULT = {
     401: "it does not accept our signature (secret or clock)",
@@ -36,12 +38,13 @@ class Answer:
 class Failed:
     """No answer. ``at_fault``: trying again soon is no use (a certificate, a clock).
 
-    ``halts``: a person must act.
+    ``halts``: a person must act; ``way``: what to do.
     """
 
     text: str
     at_fault: bool = False
     halts: bool = False
+    way: str = ""
 
 
 class Kind(Enum):
@@ -63,13 +66,14 @@ class Verdict:
     text: str = ""
     next: int = 0
     retry_after: float | None = None
+    way: str = ""
 
 
 def classify(answer: Answer | Failed) -> Verdict:
     """Into which class an answer falls, and in what words."""
     if isinstance(answer, Failed):
         if answer.halts:
-            return Verdict(Kind.HALT, answer.text)
+            return Verdict(Kind.HALT, answer.text, way=answer.way)
         return Verdict(Kind.LINK if answer.at_fault else Kind.LATER, answer.text)
     said = f"the game server answers {answer.status}"
     words = f': "{answer.words}"' if answer.words else ""
@@ -78,11 +82,12 @@ def classify(answer: Answer | Failed) -> Verdict:
             wanted = answer.body["next"]
             if isinstance(wanted, int) and not isinstance(wanted, bool):
                 return Verdict(Kind.NEXT, next=wanted)
-            return Verdict(Kind.HALT, f"{said} with a `next` that is no event number: {wanted!r:.60}")
+            text = f"{said} with a `next` that is no event number: {wanted!r:.60}"
+            return Verdict(Kind.HALT, text, way=ways.MENDED)
         case 200:
             return Verdict(Kind.LATER, f'{said} without {{"next": N}}, which acknowledges nothing')
         case status if status in AT_FAULT:
-            return Verdict(Kind.LINK, f"{said}: {AT_FAULT[status]}{words}")
+            return Verdict(Kind.LINK, f"{said}: {AT_FAULT[status]}{words}", way=ways.LINK.get(status, ""))
         case status if status in EVENT:
             return Verdict(Kind.EVENT, f"{said}{words}")
         case status if 300 <= status < 400:

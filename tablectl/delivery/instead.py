@@ -124,3 +124,15 @@ def cut(wanted: range, instead: Iterable[int]) -> range:
         if sequence in wanted:
             return range(wanted.start, sequence)
     return wanted
+
+
+def never_sent(wanted: int, kept_from: int, oldest: bytes) -> str:
+    """What a game server never gets that starts at ``kept_from``; ``oldest``: the body of that event."""
+    data = json.loads(oldest)["data"]
+    shoe, number = data.get("shoe"), data.get("round")
+    before = ""
+    if shoe is not None:
+        before = f": everything before {f'shoe {shoe}' if number is None else f'round {shoe}/{number}'}"
+    count = kept_from - wanted
+    which = f"event {wanted}" if count == 1 else f"{count} events ({wanted} to {kept_from - 1})"
+    return f"the game server never gets {which}{before}"

@@ -15,74 +15,45 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead
 from tablectl.delivery.nats_line import Last, Line
+from tablectl.delivery.nats_taken import Taken
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
-from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
-from tablectl.delivery.sender import LOOK, Sender
-from tablectl.delivery.tls import Tls, TlsFiles
+from tablectl.delivery.outbox import Link, Outbox, Trouble
+from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
-
-ASK_EVERY = SECOND
-"""How often the game server is asked while it is owed something: an event is overdue after two seconds."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,16}-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
 
 
 class NatsDelivery(Sender):
-    """Publishes to ``tables.<table>.events`` on one of the servers of ``url``; else as :class:`Sender`.
+    """Publishes to ``tables.<table>.events`` on one of the servers of ``url``.
 
-    ``deadline``: seconds for one whole try. ``credential``: see :class:`Line`. Raises :class:`ValueError` for
-    a bad address.
+    ``credential``: as of :class:`~tablectl.delivery.nats_connection.Connection`.
+    Raises :class:`ValueError` for a bad address.
     """
 
-    def __init__(
-        self,
-        url: str,
-        reader_factory: Callable[[], JournalReader],
-        table: str,
-        epoch: str,
-        *,
-        on_link: Callable[[Link], None],
-        on_acked: Callable[[int], None],
-        on_alarm: Callable[[str, str], None],
-        deadline: float = 5.0,
-        tls: TlsFiles = TlsFiles(),  # noqa: B008 frozen
-        credential: Path | None = None,
-        warn_days: int = 14,
-        clock: Callable[[], Instant] = now,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        super().__init__(
-            reader_factory,
-            table,
-            epoch,
-            on_link=on_link,
-            on_acked=on_acked,
-            on_alarm=on_alarm,
-            warn_days=warn_days,
-            clock=clock,
-            jitter=jitter,
-        )
-        self._line = Line(url, table, tls, credential)
-        self._deadline = deadline
+    def __init__(self, url: str, job: Job, credential: Path | None = None) -> None:
+        super().__init__(job)
+        self._line = Line(url, job.table, job.tls, credential)
         self._after: int | None = None
         """Place in the stream of the subject's newest message; None: it must be read."""
-        self._taken: Outbox | None = None
-        """What the game server has taken; None before the journal is read."""
-        self._asked_at = 0
+        self._taken = Taken(self._line, job, self._stands, self._heard, self._go_back)
         self._back_to: int | None = None
+        """Publish again from there on, although the stream holds what is newer."""
+        self._back_behind: int | None = None
+        """Place of the newest message when that began: where it is still the newest, nothing was yet."""
 
     @property
     def address(self) -> str:
@@ -95,24 +66,20 @@ class NatsDelivery(Sender):
     @property
     def trouble(self) -> Trouble | None:
         ours = super().trouble
-        return ours if ours is not None or self._taken is None else self._taken.trouble
+        return ours if ours is not None or self._taken.box is None else self._taken.box.trouble
 
-    def status(self) -> dict[str, object]:
-        taken = {} if self._taken is None else {"taken": self._taken.acked}
-        return super().status() | taken
+    def status(self) -> dict[str, Any] | None:
+        found = super().status()
+        if found is not None and self._taken.box is not None:
+            found["taken"] = self._taken.box.acked
+        return found
 
     def wake(self, head: int, boot: int, fresh: Any = ()) -> None:
         super().wake(head, boot, fresh)
-        if self._taken is not None:
-            self._taken = self._taken.stored(head, boot)
+        self._taken.stored(head, boot)
 
     def retry(self) -> None:
-        """As of :class:`Sender`; what the game server refused is published again, for it to look at anew."""
-        if self._taken is not None:
-            if self._taken.trouble is not None and self._taken.trouble.refused is not None:
-                self._go_back(self._taken.trouble.refused)
-            self._taken = self._taken.retried()
-            self._asked_at = self._clock().boot
+        self._taken.retry()
         super().retry()
 
     def sends_instead(self, one: Instead) -> None:
@@ -120,37 +87,45 @@ class NatsDelivery(Sender):
         super().sends_instead(one)
 
     def _go_back(self, sequence: int) -> None:
-        """Publish again from there on: with the next try."""
-        if self._outbox is not None and sequence <= self._outbox.acked:
-            self._back_to = sequence
-            self._outbox = replace(self._outbox, probed=False)
+        """Publish again from there on: with the next try, for the one under way may have published it."""
+        box = self._outbox
+        if box is not None and sequence <= (box.acked if box.in_flight is None else box.head):
+            self._back_to, self._back_behind = min(sequence, self._back_to or sequence), None
+            self._outbox = box.asked_anew()
             self._woken.set()
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         assert self._outbox is not None
-        self._taken = replace(self._outbox, kept_from=1, by_word=True)
-        return [*super()._jobs(), self._ask_on()]
+        self._taken.begin(self._outbox)
+        return [*super()._jobs(), self._taken.ask_on()]
+
+    def _stands(self) -> dict[str, Any]:
+        """With which the game server can tell what is missing."""
+        assert self._outbox is not None
+        return {"stream": self._line.stream, "stored": self._after or 0, "acked": self._outbox.acked}
+
+    def _heard(self, at: int, before: Outbox, after: Outbox) -> None:
+        """The game server answered."""
+        self._report_trouble(at, before, after)
+        self._tell_link()
 
     async def _close(self) -> None:
         await self._line.close()
 
     def _link(self, box: Outbox) -> Link:
         link = super()._link(box)
-        if not link.good or self._taken is None:
+        if not link.good or self._taken.box is None:
             own = box.trouble is None and box.last_error is None
             return replace(link, reason=link.reason.replace("the game server", "the stream")) if own else link
-        return super()._link(self._taken)
+        return super()._link(self._taken.box)
 
     # --- publishing -----------------------------------------------------------------------------------------
 
     async def _post(self, reader: JournalReader, found: list[Outgoing]) -> Answer | Failed:
         """One try, as an answer of a server that leads: ``next`` is the event the stream lacks."""
-        if self._back_to is not None:
-            wanted, self._back_to = self._back_to, None
-            return _next(wanted)
         begun = reached = found[0].sequence if found else 0
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._job.deadline):
                 if not found or self._after is None:
                     reached = await self._stands_at(reader)
                     if reached != begun:
@@ -162,7 +137,7 @@ class NatsDelivery(Sender):
                 return _next(reached)
         except TimeoutError:
             self._line.drop()
-            failed = Failed(f"no answer from the NATS server within {self._deadline:g} s")
+            failed = Failed(f"no answer from the NATS server within {self._job.deadline:g} s")
         except Fault as fault:
             failed = fault.failed
         self._after = None
@@ -202,7 +177,7 @@ class NatsDelivery(Sender):
             wanted, _ = await self._game_server_wants("the stream holds nothing of this table any more")
             return wanted
         event = _parse(last)
-        if event is None or event[0] != self._epoch:
+        if event is None or event[0] != self._job.epoch:
             lacks = await self._accepted_at(last, event)
         else:
             lacks = await self._compared(reader, last, event[1])
@@ -216,18 +191,31 @@ class NatsDelivery(Sender):
                 f"the stream is ahead of this journal: it holds event {sequence}, "
                 f"the newest here is {self._outbox.head}",
                 halts=True,
+                way=ways.AHEAD,
             )
         if last.at != self._after and not await self._is_ours(reader, sequence, last.body):
             raise Fault(
                 f"another history: event {sequence} in the stream is not event {sequence} of this journal: "
                 "a second controller, or a restored journal",
                 halts=True,
+                way=ways.AHEAD,
             )
-        return _behind(last.body, sequence)
+        return self._again_from(last.at) or _behind(last.body, sequence)
+
+    def _again_from(self, newest: int) -> int | None:
+        """The event to go back to, as long as nothing was published since that was ordered."""
+        assert self._outbox is not None
+        if self._back_to is None or self._outbox.overtaken:  # what is under way may still publish
+            return None
+        if self._back_behind is None:
+            self._back_behind = newest
+        if newest != self._back_behind:
+            self._back_to = None
+        return self._back_to
 
     async def _is_ours(self, reader: JournalReader, sequence: int, body: bytes) -> bool:
         """Whether this journal sends, or sent, it under that sequence; what is kept no more is believed."""
-        instead = self._instead.get(sequence)
+        instead = self._stock.instead.get(sequence)
         if instead is not None and instead.outgoing.body == body:
             return True
         stored = await aside(reader.bodies, sequence, 1)
@@ -238,81 +226,26 @@ class NatsDelivery(Sender):
         whose = f"history {event[0]}" if event else "nobody that can be named"
         text = (
             f"another history: the newest message of {self._line.events} is of {whose}, this is "
-            f"{self._epoch}: a second controller, a replaced PC or a restored journal. A person must accept"
-            " it at the game server first; then: tablectl delivery retry"
+            f"{self._job.epoch}: a second controller, a replaced PC or a restored journal"
         )
+        refused = Fault(text, halts=True, way=ways.accepted(self._job.epoch))
         try:
             wanted, pinned = await self._game_server_wants(text)
         except Fault:
-            raise Fault(text, halts=True) from None
-        if pinned != self._epoch:
-            raise Fault(text, halts=True)
+            raise refused from None
+        if pinned != self._job.epoch:
+            raise refused
         return wanted
 
     async def _game_server_wants(self, why: str) -> tuple[int, object]:
         """Which event, and to which history it is pinned as far as it tells."""
-        answer = await self._asked(self._deadline / 2)
+        answer = await self._taken.asked(self._job.deadline / 2)
         if isinstance(answer, Answer) and answer.status == 200 and isinstance(answer.body, dict):
             wanted = answer.body.get("next")
             if type(wanted) is int and wanted >= 1:
                 return wanted, answer.body.get("epoch")
         said = answer.text if isinstance(answer, Failed) else answer.words or "it does not say"
         raise Fault(f"{why}, and only the game server can say where to go on: {said}")
-
-    # --- the game server ------------------------------------------------------------------------------------
-
-    async def _ask_on(self) -> None:
-        """Ask as the policy says: at the start, every five seconds, and soon while it is owed something."""
-        while True:
-            assert self._taken is not None
-            at = self._clock().boot
-            due = at
-            match self._taken.next_action(at):
-                case Probe() | Send():
-                    due = self._asked_at + ASK_EVERY
-                case Wait(until):
-                    due = at + SECOND if until is None else until
-                case Halted():
-                    due = at + SECOND
-            if due <= at and self._line.connected:
-                self._asked_at = at
-                await self._ask()
-            else:
-                await asyncio.sleep(LOOK if due <= at else min(LOOK, (due - at) / SECOND))
-
-    async def _ask(self) -> None:
-        answer = await self._asked(self._deadline)
-        assert self._taken is not None
-        before, at = self._taken, self._clock().boot
-        request: Send | Probe = Probe()
-        if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
-            request = Send(answer.body["next"], 1)
-        self._taken = before.sending(request).answered(at, answer, self._jitter())
-        self._report_trouble(at, before, self._taken)
-        self._tell_link()
-        resend = (
-            isinstance(answer, Answer) and isinstance(answer.body, dict) and answer.body.get("resend") is True
-        )
-        if resend and self._taken.last_error is None and self._taken.trouble is None:
-            self._go_back(self._taken.acked + 1)
-
-    async def _asked(self, deadline: float) -> Answer | Failed:
-        """One question. ``epoch`` and how far the stream stands let the game server tell what is missing."""
-        try:
-            async with asyncio.timeout(deadline):
-                box = self._outbox
-                assert box is not None
-                stands = {"stream": self._line.stream, "stored": self._after or 0, "acked": box.acked}
-                said = await self._line.ask({"epoch": self._epoch, **stands})
-        except TimeoutError:
-            return Failed(f"no answer from the game server within {deadline:g} s")
-        except Fault as fault:
-            return fault.failed
-        status, wanted, words = said.get("status", 200), said.get("next"), said.get("error")
-        if type(status) is not int or (status == 422 and type(wanted) is not int):
-            status = 200
-        words = re.sub(r"[^\x20-\x7e]", "", words)[:200] if isinstance(words, str) else ""
-        return Answer(status, said, words=words)
 
 
 def _next(wanted: int) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult
 
@@ -25,9 +26,9 @@ TOO_LARGE = 10054
 class Fault(Exception):
     """It did not work; ``failed`` says why."""
 
-    def __init__(self, text: str, *, at_fault: bool = False, halts: bool = False) -> None:
+    def __init__(self, text: str, *, at_fault: bool = False, halts: bool = False, way: str = "") -> None:
         super().__init__(text)
-        self.failed = Failed(text, at_fault, halts)
+        self.failed = Failed(text, at_fault, halts, way)
 
 
 class Moved(Exception):
@@ -60,15 +61,15 @@ def refused(error: Any) -> Exception:
     return Fault(f'the stream refuses: "{said}" ({code})')
 
 
-def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception]) -> Fault:
-    """Why there is no connection. ``heard``: what the library said of it last."""
+def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception], ca: Path | None) -> Fault:
+    """Why there is no connection. ``heard``: what the library said of it last. ``ca``: [server] ca."""
     if isinstance(error, Fault):
         return error
     if isinstance(error, nats.errors.NoServersError) and heard:
         error = heard[-1]
     at, text = server.netloc, str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
-        words = refused_words(error, server.hostname or "", None)
+        words = refused_words(error, server.hostname or "", None, ca)
     elif (alert := alert_of(error)) is not None:
         words = alert
     elif isinstance(error, nats.errors.SecureConnWantedError):
@@ -80,5 +81,8 @@ def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception
     elif isinstance(error, nats.errors.Error):
         return Fault(f"the NATS server {at} takes no connection: {text.removeprefix('nats: ')[:200]}")
     else:  # the credential's own form, a server that is none
-        return Fault(f"no connection to the NATS server {at}: {type(error).__name__}", at_fault=True)
+        text = (
+            f"no connection to the NATS server {at}: the credential nats-auth cannot be read, or it is none"
+        )
+        return Fault(f"{text} ({type(error).__name__})", at_fault=True)
     return Fault(words.replace("the game server", "the NATS server"), at_fault=True)

@@ -22,57 +22,23 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tablectl.clock import SECOND
+from tablectl.delivery import ways
+from tablectl.delivery.actions import Action, Halted, Probe, Send, Wait
+from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 
 BATCH = 100
 PROBE_EVERY = 5 * SECOND
 SLOW_PROBE = 30 * SECOND
 LINK_AGE = 30 * SECOND
-OWED_AGE = 2 * SECOND
 BACKOFF_FIRST = SECOND // 2
 BACKOFF_CAP = 15 * SECOND
 RETRY_AFTER_CAP = 300 * SECOND
-_GRAIN = SECOND // 10
-"""Events stored this close together count as stored at once, so that the marks stay few."""
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """POST the events ``first`` … ``first + count - 1``; fewer may be sent."""
-
-    first: int
-    count: int
-
-    @property
-    def last(self) -> int:
-        return self.first + self.count - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """POST the signed empty batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing to do before ``until`` (boot ns), unless something is stored; None: not by time."""
-
-    until: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    """Nothing is sent until a person acts."""
-
-    reason: str
-
-
-Action = Send | Probe | Wait | Halted
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Worth an alarm. ``halts``: a person must act, else it is probed slowly.
+    """Worth an alarm. ``halts``: a person must act, else it is probed slowly. ``way``: what to do about it.
 
     ``refused``: the event at which the sequence is halted because the server refuses it. ``wanted``: the
     one that it wants and that is kept no more.
@@ -80,8 +46,14 @@ class Trouble:
 
     code: Literal["delivery-link", "delivery-halted", "certificate"]
     text: str
+    way: str = ""
     refused: int | None = None
     wanted: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What is the matter, and what to do."""
+        return f"{self.text}. {self.way}" if self.way else self.text
 
     @property
     def halts(self) -> bool:
@@ -104,19 +76,20 @@ class Link:
 class Outbox:
     """The state. Make the first one with :meth:`begin`; every method gives a new one.
 
-    ``high``: the newest event ever acknowledged: only beyond it is progress. ``marks``: pairs
-    (sequence, boot): events up to it were stored then. ``single_until``: events up to it go one by
-    one, to find the one the server refused in a batch. ``kept_from``: the oldest event that can be
-    sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the newest
-    event that can have been sent from here before the first answer: a server that has more had it from
-    rows that are lost.
+    ``high``: the newest event ever acknowledged: only beyond it is progress. ``single_until``: events up
+    to it go one by one, to find the one the server refused in a batch. ``kept_from``: the oldest event that
+    can be sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the
+    newest event that can have been sent from here before the first answer: a server that has more had it
+    from rows that are lost. ``overtaken``: a person gave an order after the request in flight went out: its
+    answer is of before.
     """
 
     head: int
     acked: int
     high: int = 0
-    marks: tuple[tuple[int, int], ...] = ()
+    ages: Ages = Ages()  # noqa: RUF009 frozen
     in_flight: Send | Probe | None = None
+    overtaken: bool = False
     probed: bool = False
     failures: int = 0
     not_before: int = 0
@@ -142,23 +115,14 @@ class Outbox:
         sure: int | None = None,
     ) -> Outbox:
         """At a start. Events owed from before count as old."""
-        marks = ((head, now - OWED_AGE - 1),) if head > acked else ()
-        return cls(head, acked, acked, marks, kept_from=kept_from, skips=skips, sure=sure)
+        ages = Ages().overdue(head, now) if head > acked else Ages()
+        return cls(head, acked, acked, ages, kept_from=kept_from, skips=skips, sure=sure)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
         if head <= self.head:
             return self
-        marks = self.marks
-        if marks and boot - marks[-1][1] < _GRAIN:
-            marks = (*marks[:-1], (head, marks[-1][1]))
-        else:
-            old = [mark for mark in marks if boot - mark[1] > OWED_AGE]
-            kept = marks[max(0, len(old) - 1) :]
-            if old:  # all of these are overdue already: one mark for them will do
-                kept = ((old[-1][0], old[0][1]), *kept[1:])
-            marks = (*kept, (head, boot))
-        return replace(self, head=head, marks=marks)
+        return replace(self, head=head, ages=self.ages.stored(head, boot))
 
     @property
     def owed(self) -> int:
@@ -182,18 +146,24 @@ class Outbox:
         return Probe() if now >= due else Wait(due)
 
     def sending(self, action: Send | Probe) -> Outbox:
-        """The request goes out now."""
+        """The try of ``action`` begins now; again, when it turns out that fewer events go."""
         return replace(self, in_flight=action)
 
     def retried(self) -> Outbox:
         """A person says that it may work now: forget the trouble and ask the server at once."""
-        return replace(self, trouble=None, failures=0, not_before=0, probed=False, single_until=0)
+        return replace(self.asked_anew(), trouble=None, failures=0, not_before=0, single_until=0)
+
+    def asked_anew(self) -> Outbox:
+        """Ask the server before anything else is sent, whatever it answers to the request in flight."""
+        return replace(self, probed=False, overtaken=self.in_flight is not None)
 
     def answered(self, now: int, answer: Answer | Failed, jitter: float) -> Outbox:
-        """The request in flight ended with ``answer``."""
+        """The request in flight ended with ``answer``; one that an order overtook says nothing any more."""
         request = self.in_flight
         if request is None:
             raise ValueError("no request is in flight")
+        if self.overtaken:
+            return replace(self, in_flight=None, overtaken=False)
         box = replace(self, in_flight=None, last_at=now)
         verdict = classify(answer)
         match verdict.kind:
@@ -202,9 +172,9 @@ class Outbox:
             case Kind.LATER:
                 return box._later(now, verdict.text, jitter, verdict.retry_after)
             case Kind.LINK:
-                return box._at_fault(now, verdict.text)
+                return box._at_fault(now, verdict.text, verdict.way)
             case Kind.HALT:
-                return box._halted(verdict.text)
+                return box._halted(verdict.text, verdict.way)
             case Kind.EVENT:
                 return box._refused(now, request, verdict.text)
 
@@ -214,30 +184,33 @@ class Outbox:
         if wanted > self.head + 1:
             return self._halted(
                 f"the server is ahead of this journal: it wants event {wanted}, "
-                f"the newest here is {self.head}"
+                f"the newest here is {self.head}",
+                ways.AHEAD,
             )
         if self.sure is not None and wanted > self.sure + 1:
             return self._halted(
-                f"the server is ahead of this journal: it wants event {wanted}, and those behind {self.sure} "
-                "that it may have were lost here; what stands here under their numbers is not what it has"
+                f"the server is ahead of this journal: it wants event {wanted}, and the events behind "
+                f"{self.sure} that it has were lost here; others have their numbers now",
+                ways.LOST,
             )
         if wanted < 1:
-            return self._halted(f"the server wants event {wanted}, the first one is 1")
+            return self._halted(f"the server wants event {wanted}, the first one is 1", ways.MENDED)
         if wanted < self.kept_from and wanted not in self.skips:
             return self._halted(
-                f"the server wants event {wanted}; the oldest kept here is {self.kept_from}", wanted=wanted
+                f"the server wants event {wanted}; the oldest kept here is {self.kept_from}",
+                ways.gone(wanted, self.kept_from),
+                wanted=wanted,
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
-        acked, marks = min(wanted - 1, self._shown(request)), self.marks
+        acked, ages = min(wanted - 1, self._shown(request)), self.ages
         if acked < self.acked:  # what it lacks was stored long ago
-            marks = ((self.acked, now - OWED_AGE - 1), *marks)
-        marks = tuple(mark for mark in marks if mark[0] > acked)
+            ages = ages.overdue(self.acked, now)
         box = replace(
             self,
             acked=acked,
             high=max(self.high, acked),
-            marks=marks,
+            ages=ages.acked(acked),
             probed=True,
             last_error=None,
             not_before=0,
@@ -273,25 +246,28 @@ class Outbox:
             delay = max(delay, int(min(RETRY_AFTER_CAP, retry_after * SECOND)))
         return replace(self, failures=self.failures + 1, not_before=now + delay, last_error=text)
 
-    def _at_fault(self, now: int, text: str) -> Outbox:
+    def _at_fault(self, now: int, text: str, way: str = "") -> Outbox:
         return replace(
             self,
-            trouble=Trouble("delivery-link", text),
+            trouble=Trouble("delivery-link", text, way),
             last_error=text,
             probed=False,
             failures=self.failures + 1,
             not_before=now + SLOW_PROBE,
         )
 
-    def _halted(self, text: str, *, refused: int | None = None, wanted: int | None = None) -> Outbox:
-        return replace(self, trouble=Trouble("delivery-halted", text, refused, wanted), last_error=text)
+    def _halted(
+        self, text: str, way: str, *, refused: int | None = None, wanted: int | None = None
+    ) -> Outbox:
+        return replace(self, trouble=Trouble("delivery-halted", text, way, refused, wanted), last_error=text)
 
     def _refused(self, now: int, request: Send | Probe, text: str) -> Outbox:
         if isinstance(request, Probe):
             return self._at_fault(now, f"the server refuses the empty probe: {text}")
         if request.count > 1:
             return replace(self, single_until=request.last, last_error=text)
-        return self._halted(f"the server refuses event {request.first}: {text}", refused=request.first)
+        first = request.first
+        return self._halted(f"the server refuses event {first}: {text}", ways.refused(first), refused=first)
 
     def link(self, now: int) -> Link:
         """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""
@@ -303,7 +279,7 @@ class Outbox:
             return Link(False, self.last_error)
         if now - self.last_at > LINK_AGE:
             return Link(False, "no word from the game server for 30 s")
-        if self.owed and self.marks and now - self.marks[0][1] > OWED_AGE:
+        if self.owed and self.ages.too_old(now):
             return Link(False, "the game server is owed events older than 2 s")
         return Link(True, "")
 

@@ -13,66 +13,64 @@ import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, all_instead, cut
+from tablectl.delivery.instead import Instead, never_sent
 from tablectl.delivery.lines import Lines
-from tablectl.delivery.outbox import Halted, Link, Outbox, Probe, Send, Trouble, Wait
-from tablectl.delivery.tls import Tls
+from tablectl.delivery.outbox import Link, Outbox, Trouble
+from tablectl.delivery.standing import standing
+from tablectl.delivery.stock import Stock
+from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
-BATCH_BYTES = 512 << 10
-"""A batch is cut before it grows over this; one event always goes."""
 LOOK = 0.25
 DAY = 86_400 * SECOND
-FRESH = 100
-"""Events kept at hand as they were committed; older ones are read from the journal."""
 
 log = structlog.get_logger(__name__)
 
 
-class Sender(ABC):
-    """Delivers one table's journal, over the way that a subclass knows.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is delivered, and whom it is told.
 
-    ``reader_factory`` opens this delivery's own journal reader. ``on_link(link)`` is called at
-    every change, ``on_acked(sequence)`` after every answer that moved it (the caller saves it),
-    ``on_alarm(code, text)`` when trouble begins. All are called in the loop and must be quick.
+    ``reader_factory`` opens this delivery's own reader of the journal of ``table`` and ``epoch``.
+    ``on_link(link)`` is called at every change, ``on_acked(sequence)`` after every answer that moved it (the
+    caller saves it), ``on_alarm(code, text)`` when trouble begins: all in the loop, and they must be quick.
+    ``deadline``: seconds for one whole try. ``warn_days``: before a certificate ends. ``jitter``: 0 to 1.
     """
 
-    def __init__(
-        self,
-        reader_factory: Callable[[], JournalReader],
-        table: str,
-        epoch: str,
-        *,
-        on_link: Callable[[Link], None],
-        on_acked: Callable[[int], None],
-        on_alarm: Callable[[str, str], None],
-        warn_days: int = 14,
-        clock: Callable[[], Instant] = now,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self._warn_days = warn_days
+    reader_factory: Callable[[], JournalReader]
+    table: str
+    epoch: str
+    on_link: Callable[[Link], None]
+    on_acked: Callable[[int], None]
+    on_alarm: Callable[[str, str], None]
+    deadline: float = 5.0
+    tls: TlsFiles = TlsFiles()  # noqa: RUF009 frozen
+    warn_days: int = 14
+    clock: Callable[[], Instant] = now
+    jitter: Callable[[], float] = random.random
+
+
+class Sender(ABC):
+    """Does its ``job`` over the way that a subclass knows."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
         self._warned: dict[str, int] = {}
-        self._reader_factory = reader_factory
-        self._table = table
-        self._epoch = epoch
-        self._on_link = on_link
-        self._on_acked = on_acked
-        self._on_alarm = on_alarm
-        self._clock = clock
-        self._jitter = jitter
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
-        self._fresh: dict[int, Outgoing] = {}
-        self._instead: dict[int, Instead] = {}
+        self._stock = Stock()
+        self._oldest: Outgoing | None = None
+        """The oldest event kept, as of the last time that the server went back."""
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
@@ -109,36 +107,27 @@ class Sender(ABC):
         """What stands in the way, for people and for their orders."""
         return None if self._outbox is None else self._outbox.trouble
 
-    def status(self) -> dict[str, object]:
-        """How it stands, as ``delivery status`` shows it. ``halted``: nothing is sent until ``retry``."""
+    def status(self) -> dict[str, Any] | None:
+        """How it stands; None before :meth:`run` has read the journal."""
         box = self._outbox
         if box is None:
-            return {"url": self.address, "good": False, "why": "the journal is not read yet"}
-        link, trouble = self._link(box), self.trouble
-        return {
-            "url": self.address,
-            "good": link.good,
-            "why": link.reason,
-            "newest": box.head,
-            "acked": box.acked,
-            "owed": box.owed,
-            "trouble": None if trouble is None else trouble.text,
-            "halted": trouble is not None and trouble.halts,
-            "refused": None if trouble is None else trouble.refused,
-            "wanted": None if trouble is None else trouble.wanted,
-            "kept_from": box.kept_from,
-            "parked": sorted(n for n, one in self._instead.items() if not one.skips),
-            "last_error": box.last_error,
-        }
+            return None
+        return standing(self.address, self._link(box), box, self.trouble, self._stock.parked, self.never_sent)
+
+    @property
+    def never_sent(self) -> str:
+        """What ``delivery start-at`` would leave out, where the game server asks for what is kept no more."""
+        wanted = None if self._outbox is None or self._outbox.trouble is None else self._outbox.trouble.wanted
+        if self._outbox is None or wanted is None or self._oldest is None:
+            return ""
+        return never_sent(wanted, self._outbox.kept_from, self._oldest.body)
 
     def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
         """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.
 
         ``fresh``: those just committed, so that in the common case they need not be read back.
         """
-        self._fresh.update((one.sequence, one) for one in fresh)
-        while len(self._fresh) > FRESH:
-            del self._fresh[next(iter(self._fresh))]
+        self._stock.add(fresh)
         if self._outbox is None:
             self._early.append((head, boot))
         else:
@@ -153,28 +142,30 @@ class Sender(ABC):
 
     def sends_instead(self, one: Instead) -> None:
         """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
-        self._instead[one.outgoing.sequence] = one
+        self._stock.instead[one.outgoing.sequence] = one
         if self._outbox is not None:
-            self._outbox = self._know(self._outbox)
+            self._outbox = replace(self._outbox, skips=self._stock.skips)
         self.retry()
 
     def parked(self, sequence: int) -> bool:
         """Whether that event was parked."""
-        return sequence in self._instead and not self._instead[sequence].skips
-
-    def _know(self, box: Outbox) -> Outbox:
-        """``box`` with what can be sent although it is kept no more."""
-        return replace(box, skips=frozenset(n for n, one in self._instead.items() if one.skips))
+        return sequence in self._stock.parked
 
     async def run(self) -> None:
         """Deliver until cancelled, which takes effect at once."""
-        reader = await aside(self._reader_factory)
+        reader = await aside(self._job.reader_factory)
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
             kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
-            self._instead = await aside(all_instead, reader) | self._instead
-            box = Outbox.begin(self._clock().boot, head=head, acked=acked, kept_from=kept_from, sure=sure)
-            self._outbox = self._know(box)
+            await self._stock.read(reader)
+            self._outbox = Outbox.begin(
+                self._job.clock().boot,
+                head=head,
+                acked=acked,
+                kept_from=kept_from,
+                skips=self._stock.skips,
+                sure=sure,
+            )
             for early in self._early:
                 self._outbox = self._outbox.stored(*early)
             async with asyncio.TaskGroup() as group:
@@ -192,7 +183,7 @@ class Sender(ABC):
     async def _deliver(self, reader: JournalReader) -> None:
         while self._outbox is not None:
             self._woken.clear()
-            match self._outbox.next_action(self._clock().boot):
+            match self._outbox.next_action(self._job.clock().boot):
                 case Send() | Probe() as action:
                     await self._exchange(reader, action)
                 case Wait(until):
@@ -202,7 +193,7 @@ class Sender(ABC):
 
     async def _sleep(self, until: int | None) -> None:
         """Until that instant or until something happens; the clock is looked at four times a second."""
-        seconds = LOOK if until is None else min(LOOK, max(0.0, (until - self._clock().boot) / SECOND))
+        seconds = LOOK if until is None else min(LOOK, max(0.0, (until - self._job.clock().boot) / SECOND))
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -211,50 +202,34 @@ class Sender(ABC):
 
     async def _exchange(self, reader: JournalReader, action: Send | Probe) -> None:
         answer: Answer | Failed
+        found: list[Outgoing] = []
+        assert self._outbox is not None
+        self._outbox = self._outbox.sending(action)
         try:
-            found = [] if isinstance(action, Probe) else await self._bodies(reader, action)
-            request: Send | Probe = action if isinstance(action, Probe) else Send(action.first, len(found))
+            if isinstance(action, Send):
+                found = await self._stock.get(reader, action)
+                self._outbox = self._outbox.sending(Send(action.first, len(found)))
             answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError) as error:
-            request, answer = action, Failed(f"the journal cannot be read: {error}")
-        if self._outbox is not None:
-            before = self._outbox
-            at = self._clock().boot
-            self._outbox = before.sending(request).answered(at, answer, self._jitter())
-            self._report(at, before, self._outbox)
-            self._warn_of_ends()
+            answer = Failed(f"the journal cannot be read: {error}")
+        before, at = self._outbox, self._job.clock().boot
+        self._outbox = before.answered(at, answer, self._job.jitter())
+        self._report(at, before, self._outbox)
+        self._warn_of_ends()
 
     async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
         """A server that goes back may ask for what is kept no more."""
-        if self._outbox is not None and 0 < classify(answer).next <= self._outbox.acked:
+        assert self._outbox is not None
+        if 0 < classify(answer).next <= max(self._outbox.acked, self._outbox.kept_from - 1):
             kept_from = await aside(reader.first_sequence)
+            self._oldest = next(iter(await aside(reader.bodies, kept_from, 1)), None)
             self._outbox = replace(self._outbox, kept_from=kept_from)
-
-    async def _bodies(self, reader: JournalReader, action: Send) -> list[Outgoing]:
-        wanted = cut(
-            range(action.first, action.first + action.count),
-            (n for n, one in self._instead.items() if one.skips),
-        )
-        known = self._fresh | {n: one.outgoing for n, one in self._instead.items()}
-        found = [known[sequence] for sequence in wanted if sequence in known]
-        if len(found) != len(wanted):
-            stored = await aside(reader.bodies, wanted.start, len(wanted))
-            instead = self._instead
-            found = [instead[one.sequence].outgoing if one.sequence in instead else one for one in stored]
-        if [one.sequence for one in found] != list(wanted)[: len(found)] or not found:
-            raise LookupError(f"event {action.first} is not in it")
-        size = 0
-        for count, one in enumerate(found):
-            size += len(one.body) + 1
-            if count and size > BATCH_BYTES:
-                return found[:count]
-        return found
 
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
         if after.acked != before.acked or (before.sure is not None and after.sure is None):
-            self._on_acked(after.acked)  # which also ends the doubt about what was lost
+            self._job.on_acked(after.acked)  # which also ends the doubt about what was lost
         self._report_trouble(at, before, after)
         self._tell_link()
 
@@ -266,22 +241,22 @@ class Sender(ABC):
             if left_out is not None:
                 log.warning(
                     "delivery failed",
-                    table=self._table,
+                    table=self._job.table,
                     reason=after.last_error,
                     owed=after.owed,
                     left_out=left_out,
                 )
         elif before.last_error is not None and self._lines.worth(at, "again") is not None:
-            log.info("delivery goes on", table=self._table, owed=after.owed)
+            log.info("delivery goes on", table=self._job.table, owed=after.owed)
 
     def _alarm(self, trouble: Trouble) -> None:
-        log.error("delivery alarm", table=self._table, code=trouble.code, reason=trouble.text)
-        self._on_alarm(trouble.code, trouble.text)
+        log.error("delivery alarm", table=self._job.table, code=trouble.code, reason=trouble.text)
+        self._job.on_alarm(trouble.code, trouble.said)
 
     def _warn_of_ends(self) -> None:
         """Once a day: a certificate that ends soon."""
-        tls, at = self.tls, self._clock()
-        for text in () if tls is None else tls.ending(at.wall / SECOND, self._warn_days):
+        tls, at = self.tls, self._job.clock()
+        for text in () if tls is None else tls.ending(at.wall / SECOND, self._job.warn_days):
             whose = text.partition(" certificate ")[0]
             if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
                 self._warned[whose] = at.boot
@@ -294,14 +269,14 @@ class Sender(ABC):
             await asyncio.sleep(LOOK)
 
     def _link(self, box: Outbox) -> Link:
-        return box.link(self._clock().boot)
+        return box.link(self._job.clock().boot)
 
     def _tell_link(self) -> None:
         if self._outbox is not None:
             link = self._link(self._outbox)
             if link != self._told:
                 self._told = link
-                self._on_link(link)
+                self._job.on_link(link)
 
 
 def _kind(trouble: Trouble | None) -> str:

@@ -155,18 +155,18 @@ def _value(der: bytes, at: int) -> tuple[int, bytes, int]:
 
 # --- what went wrong ------------------------------------------------------------------------------------
 
-_REFUSED = {
-    18: "it is signed by itself; name its authority with [server] ca",
-    19: "its authority is not known here; name it with [server] ca",
-    20: "its authority is not known here; name it with [server] ca",
-    21: "its authority is not known here; name it with [server] ca",
-    23: "it was withdrawn by its authority",
+_UNKNOWN = {
+    18: "it is signed by itself",
+    19: "its authority is not known here",
+    20: "its authority is not known here",
+    21: "its authority is not known here",
 }
+_WITHDRAWN = 23
 _NOT_YET, _ENDED, _HOSTNAME, _ADDRESS = 9, 10, 62, 64
 
 
-def refused_words(error: Exception, host: str, clock_apart: int | None) -> str:
-    """Why the server's certificate is refused.
+def refused_words(error: Exception, host: str, clock_apart: int | None, ca: Path | None) -> str:
+    """Why the server's certificate is refused. ``ca``: as of :class:`TlsFiles`.
 
     ``clock_apart``: seconds our clock is behind the server's, 0 for none worth a word; None: not known.
     """
@@ -184,8 +184,16 @@ def refused_words(error: Exception, host: str, clock_apart: int | None) -> str:
         return f"{CONNECT}: {what}; our clock agrees with the server's: it must be renewed there"
     if code in (_HOSTNAME, _ADDRESS):
         return f"{CONNECT}: it is for another name than {host}"
-    why = _REFUSED.get(code) or getattr(error, "verify_message", None) or "it cannot be checked"
-    return f"{CONNECT}: {why}"
+    if code in _UNKNOWN and ca is None:
+        return f"{CONNECT}: {_UNKNOWN[code]}; name it with [server] ca"
+    if code in _UNKNOWN:
+        return (
+            f"{CONNECT}: {_UNKNOWN[code]}: it is not signed by an authority in {ca} ([server] ca). Either "
+            "that file is of another authority, or this is not the house's server"
+        )
+    if code == _WITHDRAWN:
+        return f"{CONNECT}: it was withdrawn by its authority"
+    return f"{CONNECT}: {getattr(error, 'verify_message', None) or 'it cannot be checked'}"
 
 
 _ALERTS = {

@@ -106,7 +106,7 @@ class Transport:
         apart = None
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in (9, 10):
             apart = await self._clock_apart(session)
-        return Failed(refused_words(error, self.url.host or "", apart), at_fault=True)
+        return Failed(refused_words(error, self.url.host or "", apart, self._files.ca), at_fault=True)
 
     async def _clock_apart(self, session: aiohttp.ClientSession) -> int | None:
         """What the server's clock says, asked without trust and without a word of ours; only for the text."""
@@ -150,7 +150,20 @@ def _broken(error: Exception, *, hint: bool) -> Failed:
         why = error.os_error.strerror or type(error.os_error).__name__
         return Failed(f"the game server cannot be reached: {why}")
     maybe = "; it may want another certificate of this table" if hint else ""
-    return Failed(f"the game server broke off: {type(error).__name__}{maybe}")
+    return Failed(f"the game server broke off: {_how(error)}{maybe}")
+
+
+def _how(error: Exception) -> str:
+    match error:
+        case aiohttp.ServerDisconnectedError():
+            return "it ended the connection without an answer"
+        case aiohttp.ClientPayloadError():
+            return "it ended the connection in the middle of its answer"
+        case aiohttp.ClientResponseError():
+            return "what it answers is no HTTP"
+        case OSError(strerror=str(why)):
+            return why
+    return type(error).__name__
 
 
 def _address(url: str, table: str) -> URL:

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from tablectl.delivery import ways
+
 STATE: dict[str, Any] = {
     "table": "T07",
     "test": False,
@@ -69,6 +71,7 @@ DELIVERY: dict[str, Any] = {
     "url": "https://games.example/tables/T07/events", "good": False,
     "why": "the server refuses event 341: bad",
     "newest": 345, "acked": 340, "owed": 5, "trouble": "the server refuses event 341: bad", "halted": True,
+    "way_out": ways.refused(341),
     "last_error": "the server refuses event 341: bad",
 }  # fmt: skip
 

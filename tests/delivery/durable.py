@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablectl.clock import Instant, now
 from tablectl.delivery.outbox import Link, Outbox
-from tablectl.delivery.sender import Sender
+from tablectl.delivery.sender import Job, Sender
 from tablectl.events import private_body, public_body
 from tablectl.journal import Journal, Row
 from tests.gameserver.posting import resulted
@@ -19,7 +19,7 @@ D = TypeVar("D", bound=Sender)
 
 
 class Durable(Generic[D]):
-    """``make`` gets the journal's readers, table, epoch, and ``options`` with the callbacks, and sends."""
+    """``make`` gets the job, with ``options`` and the callbacks in it, and sends."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Durable(Generic[D]):
             "clock": clock,
             **options,
         }
-        self.delivery = make(self.journal.reader, table, self.journal.epoch, **made)
+        self.delivery = make(Job(self.journal.reader, table, self.journal.epoch, **made))
         self.task: asyncio.Task[None] | None = None
 
     def _link(self, link: Link) -> None:

@@ -32,7 +32,8 @@ class Sender(Durable[NatsDelivery]):
 
     def __init__(self, path: Path, url: str, table: str = "T07", **options: Any) -> None:
         made = {"deadline": 2.0, "clock": hurried, **options}
-        super().__init__(path, partial(NatsDelivery, url), table, **made)
+        credential = made.pop("credential", None)
+        super().__init__(path, partial(NatsDelivery, url, credential=credential), table, **made)
 
     @property
     def why(self) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tablectl.clock import SECOND
+from tablectl.delivery.actions import Probe, Send
+from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
-from tablectl.delivery.outbox import Outbox, Probe, Send
+from tablectl.delivery.outbox import Outbox
 
 T0 = 1_000 * SECOND
 
@@ -42,6 +44,7 @@ def test_every_status_with_every_body(status: int) -> None:
             verdict = classify(Answer(status, body, wait, "its words"))
             assert verdict.kind is expected(status, body), (body, wait)
             assert verdict.retry_after == (wait if status in AGAIN else None)
+            assert verdict.way or verdict.kind not in (Kind.LINK, Kind.HALT), "a way out"
             if verdict.kind is Kind.NEXT:
                 assert isinstance(body, dict)
                 assert verdict.next == body["next"]
@@ -66,7 +69,7 @@ SENT = Send(ACKED + 1, 10)
 def test_every_next_for_a_request(status: int, request_: Send | Probe, kept_from: int) -> None:
     """first…last with head the newest stored: the contract's list, number by number."""
     for wanted in range(-2, HEAD + 4):
-        box = Outbox(HEAD, ACKED, ACKED, ((HEAD, T0),), probed=True, kept_from=kept_from)
+        box = Outbox(HEAD, ACKED, ACKED, Ages(((HEAD, T0),)), probed=True, kept_from=kept_from)
         after = box.sending(request_).answered(T0, Answer(status, {"next": wanted}), 0.0)
         halted = after.trouble is not None and after.trouble.halts
         first = ACKED + 1
@@ -84,4 +87,5 @@ def test_every_next_for_a_request(status: int, request_: Send | Probe, kept_from
             shown = request_.last if isinstance(request_, Send) else ACKED
             assert (halted, after.acked, after.last_error) == (False, min(wanted - 1, shown), None)
         if halted:
+            assert after.trouble is not None and after.trouble.way, "a way out"
             assert after.acked == ACKED

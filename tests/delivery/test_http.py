@@ -20,7 +20,9 @@ from aiohttp import web
 from standardwebhooks.webhooks import Webhook
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery import ways
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.sender import Job
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.journal import Journal
 from tests.delivery.durable import Durable
@@ -128,6 +130,50 @@ def held(server: GameServer) -> list[bytes]:
 
 def next_is(request: web.Request, wanted: object) -> web.Response:
     return web.json_response({"next": wanted})
+
+
+async def test_a_retry_survives_the_refusal_of_what_went_out_before_it(rig: Rig) -> None:
+    """The server was mended while it was about to refuse once more."""
+    under_way, ordered = asyncio.Event(), asyncio.Event()
+
+    async def answering(request: web.Request, number: int) -> web.StreamResponse:
+        if await request.read() == b"[]":
+            return next_is(request, 1)
+        if not ordered.is_set():
+            under_way.set()
+            await ordered.wait()
+            return web.json_response({"error": "x"}, status=422)
+        return next_is(request, 2)
+
+    server = await rig.hostile(answering)
+    sender = rig.sender(server.url)
+    sender.play()
+    await under_way.wait()
+    sender.delivery.retry()
+    ordered.set()
+    await sender.all_taken()
+    assert sender.alarms == []
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"", "it ended the connection without an answer"),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"next"', "in the middle of its answer"),
+        (b"220 mail.example ESMTP ready\r\n\r\n", "what it answers is no HTTP"),
+    ],
+)
+async def test_how_a_server_breaks_off_is_told_in_words(rig: Rig, said: bytes, words: str) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"[]")
+        writer.write(said)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        sender = rig.sender(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        await sender.until(lambda: sender.links and "the game server broke off" in sender.links[-1][1])
+    assert words in sender.links[-1][1]
 
 
 # --- the good way -----------------------------------------------------------------------------------------
@@ -527,12 +573,8 @@ async def test_always_422_to_the_12th_event_alarms_and_keeps_the_order(rig: Rig)
     sender.play(5)
     await asyncio.sleep(0.1)
     assert taken == list(range(1, 12))
-    assert sender.alarms == [
-        (
-            "delivery-halted",
-            'the server refuses event 12: the game server answers 422: "[2Jno such bet"',
-        )
-    ]
+    refused = 'the server refuses event 12: the game server answers 422: "[2Jno such bet"'
+    assert sender.alarms == [("delivery-halted", f"{refused}. {ways.refused(12)}")]
     assert sender.journal.acked() == 11
 
 
@@ -596,10 +638,10 @@ async def test_two_secrets_send_two_signatures(rig: Rig) -> None:
     hostile = await rig.hostile(answering)
     journal = Journal.open(rig.path, "T07")
     links: list[bool] = []
-    delivery = HttpDelivery(
-        hostile.url, [SECRET, OTHER_SECRET], journal.reader, "T07", journal.epoch,
-        on_link=lambda link: links.append(link.good), on_acked=lambda _: None, on_alarm=lambda *_: None,
-    )  # fmt: skip
+    job = Job(
+        journal.reader, "T07", journal.epoch, lambda link: links.append(link.good), lambda _: None, print
+    )
+    delivery = HttpDelivery(hostile.url, [SECRET, OTHER_SECRET], job)
     task = asyncio.create_task(delivery.run())
     async with asyncio.timeout(5):
         while True not in links:

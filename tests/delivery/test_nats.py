@@ -15,7 +15,9 @@ import pytest
 import pytest_asyncio
 
 from tablectl.clock import now
-from tablectl.delivery.instead import instead_of, park
+from tablectl.delivery import ways
+from tablectl.delivery.instead import Instead, instead_of, park
+from tablectl.delivery.nats_words import Fault
 from tablectl.gameserver import intake, stream
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
@@ -28,7 +30,7 @@ from tests.test_schemas import faults
 
 @pytest_asyncio.fixture
 async def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
-    for module in ("sender", "nats"):
+    for module in ("sender", "nats_taken"):
         monkeypatch.setattr(f"tablectl.delivery.{module}.LOOK", 0.02)
     made = Rig(tmp_path)
     try:
@@ -186,7 +188,7 @@ async def test_a_second_controller_with_the_same_table_is_fenced_off(rig: Rig) -
     await second.until(lambda: second.alarms)
     assert second.alarms[0][0] == "delivery-halted"
     assert "another history" in second.alarms[0][1]
-    assert "accept it at the game server" in second.alarms[0][1]
+    assert "a person must accept its history" in second.alarms[0][1]
     first.play(2)
     await first.all_taken(server)
     assert held(server) == first.bodies
@@ -587,12 +589,11 @@ async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:
     server.store.put_round = refuses  # type: ignore[method-assign]
     sender.play(4)
     await sender.until(lambda: sender.alarms)
-    assert sender.alarms == [
-        ("delivery-halted", 'the server refuses event 4: the game server answers 422: "no such bet here"')
-    ]
+    refused = 'the server refuses event 4: the game server answers 422: "no such bet here"'
+    assert sender.alarms == [("delivery-halted", f"{refused}. {ways.refused(4)}")]
     assert sender.delivery.trouble is not None
     assert sender.delivery.trouble.refused == 4
-    assert sender.delivery.status()["halted"] is True
+    assert (sender.delivery.status() or {})["halted"] is True
     assert len(held(server)) == 3
     return sender, server, original
 
@@ -612,12 +613,61 @@ async def test_a_refused_event_halts_its_table_alone_and_goes_on_when_mended(rig
     assert held(server) == sender.bodies
 
 
-async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
-    sender, server, _ = await refusing(rig)
-    stored = sender.journal.bodies(4, 1)[0]
+def parked(sender: Sender, sequence: int) -> Instead:
+    stored = sender.journal.bodies(sequence, 1)[0]
     event = park(stored, sender.journal.epoch, now(), "system: test", "bo")
     one = instead_of(event, "T07", sender.journal.epoch)
     assert one is not None
+    return one
+
+
+async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
+    sender, server, _ = await refusing(rig)
+    one = parked(sender, 4)
+    sender.delivery.sends_instead(one)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+
+
+async def test_an_order_survives_the_answer_to_what_was_asked_before_it(rig: Rig) -> None:
+    """The game server was asked while it still refused, and answers behind the order that was given then."""
+    sender, server, original = await refusing(rig)
+    line, held_up, heard = sender.delivery._line, asyncio.Event(), asyncio.Event()
+    really = line.ask
+
+    async def late(asked: dict[str, Any]) -> dict[str, Any]:
+        said = await really(asked)
+        heard.set()
+        await held_up.wait()
+        return said
+
+    line.ask = late  # type: ignore[method-assign]
+    sender.delivery.retry()
+    await heard.wait()
+    server.store.put_round = original  # type: ignore[method-assign]
+    sender.delivery.retry()
+    line.ask = really  # type: ignore[method-assign]
+    held_up.set()
+    await sender.all_taken(server)
+    await sender.good()
+    assert len(sender.alarms) == 1
+    assert held(server) == sender.bodies
+
+
+async def test_going_back_to_what_was_parked_survives_a_try_that_fails(rig: Rig) -> None:
+    """Events behind it are in the stream: where that stands says nothing of what is to be published again."""
+    sender, server, _ = await refusing(rig)
+    line = sender.delivery._line
+    really = line.publish
+
+    async def fails(message_id: str, kind: str, body: bytes, after: int) -> int:
+        line.publish = really  # type: ignore[method-assign]
+        assert message_id.endswith("-p")
+        raise Fault("the connection broke")
+
+    line.publish = fails  # type: ignore[method-assign]
+    one = parked(sender, 4)
     sender.delivery.sends_instead(one)
     await sender.all_taken(server)
     await sender.good()

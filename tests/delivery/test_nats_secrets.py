@@ -22,7 +22,7 @@ from tests.delivery.nats_rig import Rig
 
 @pytest_asyncio.fixture
 async def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
-    for module in ("sender", "nats"):
+    for module in ("sender", "nats_taken"):
         monkeypatch.setattr(f"tablectl.delivery.{module}.LOOK", 0.02)
     made = Rig(tmp_path)
     try:

@@ -72,8 +72,9 @@ async def test_what_came_in_an_hour_goes_out_in_order_one_request_at_a_time(rig:
 
 async def test_many_tables_do_not_come_back_at_the_same_moment() -> None:
     """The jitter spreads them over half of each pause."""
+    from tablectl.delivery.actions import Probe
     from tablectl.delivery.answers import Failed
-    from tablectl.delivery.outbox import BACKOFF_CAP, Outbox, Probe
+    from tablectl.delivery.outbox import BACKOFF_CAP, Outbox
 
     pauses = set()
     for table in range(300):

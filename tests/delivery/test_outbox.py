@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablectl.clock import SECOND
+from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.outbox import BATCH, Halted, Outbox, Probe, Send, Wait, message_id
+from tablectl.delivery.outbox import BATCH, Outbox, message_id
 
 T0 = 1_000 * SECOND
 
@@ -355,13 +356,13 @@ def test_the_marks_stay_few_and_never_tell_an_owed_event_younger_than_it_is(
         box = box.stored(box.head + count, now)
     if box.owed and acked:
         box = after(box, ok(min(acked, box.owed, 100) + 1), now)
-    assert len(box.marks) <= 23
+    assert len(box.ages.marks) <= 23
     if box.owed:
         oldest = stored[box.acked + 1]
         probe = data.draw(st.integers(now, now + 3 * SECOND))
         if probe - oldest > 2 * SECOND:
             assert not box.link(probe).good
-        elif probe - oldest < 2 * SECOND - SECOND // 10 and probe - box.marks[0][1] <= 2 * SECOND:
+        elif probe - oldest < 2 * SECOND - SECOND // 10 and probe - box.ages.marks[0][1] <= 2 * SECOND:
             assert box.link(probe).good
 
 
@@ -392,14 +393,36 @@ def test_the_event_that_is_refused_is_named(status: int) -> None:
     assert (box.trouble.refused, box.trouble.wanted) == (11, None)
 
 
-# --- any answers at all -----------------------------------------------------------------------------------
-
 answers = st.one_of(
     st.builds(Answer, st.integers(100, 599), st.just({"next": 3}), st.none() | st.floats(0, 1e12)),
     st.builds(Answer, st.sampled_from([200, 409]), st.builds(lambda n: {"next": n}, st.integers(-2, 45))),
     st.builds(Answer, st.just(200), st.none() | st.integers() | st.text()),
     st.builds(Failed, st.just("x"), st.booleans()),
 )
+
+
+# --- a person's order while a try is under way ------------------------------------------------------------
+
+
+@given(answers, st.booleans(), st.integers(20, 22))
+def test_an_order_survives_the_answer_to_what_went_out_before_it(
+    answer: Answer | Failed, probing: bool, head: int
+) -> None:
+    box = Outbox.begin(T0, head=20, acked=10) if probing else running()
+    request = box.next_action(T0)
+    assert isinstance(request, Send | Probe)
+    ordered = box.sending(request).retried().stored(head, T0)
+    assert ordered.next_action(T0) == Wait(None), "one request at a time"
+    if isinstance(request, Send):
+        ordered = ordered.sending(Send(request.first, 3))  # it turned out that fewer fit
+    done = ordered.answered(T0, answer, 0.5)
+    assert done == replace(ordered, in_flight=None, overtaken=False)
+    assert (done.next_action(T0), done.trouble) == (Probe(), None)
+    assert after(done, ok(11)).next_action(T0) == Send(11, head - 10)
+    assert isinstance(after(done, ok(99)).next_action(T0), Halted), "what is answered behind it counts"
+
+
+# --- any answers at all -----------------------------------------------------------------------------------
 
 
 @settings(max_examples=300)
@@ -429,11 +452,11 @@ def test_no_answers_make_it_skip_or_spin(head: int, data: st.DataObject) -> None
             assert answer.status in (200, 409)
             assert answer.body == {"next": box.acked + 1}
         if box.owed:
-            assert box.marks[-1][0] == box.head
-            assert [m[0] for m in box.marks] == sorted({m[0] for m in box.marks})
-            assert box.marks[0][0] > box.acked
+            assert box.ages.marks[-1][0] == box.head
+            assert [m[0] for m in box.ages.marks] == sorted({m[0] for m in box.ages.marks})
+            assert box.ages.marks[0][0] > box.acked
         else:
-            assert box.marks == ()
+            assert box.ages.marks == ()
         if box.link(now).good:
             assert not box.owed
             assert box.trouble is None

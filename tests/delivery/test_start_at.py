@@ -44,6 +44,8 @@ def test_a_server_that_lost_what_is_kept_no_more_goes_on_behind_it(
             rig.play_round(4)
             rig.settle()
             sent = server.held(TABLE)
+            first_kept = json.loads(sent[KEPT_FROM - 1])["data"]
+            oldest = f"round {first_kept['shoe']}/{first_kept['round']}"
             rig.daemon.end(signal.SIGKILL)
         forget(monkeypatch)
         with Picky(tmp_path / "lost.db", rig.secret, lambda event: False) as server:
@@ -60,26 +62,27 @@ def test_a_server_that_lost_what_is_kept_no_more_goes_on_behind_it(
                     status = rig.client.get("/v1/delivery")[1]
                     assert (status["halted"], status["wanted"], status["kept_from"]) == (True, 1, KEPT_FROM)
                     assert status["acked"] == len(sent), "what was acknowledged stays so"
-                    for wrong in (KEPT_FROM - 1, 1, len(sent) + 2, 10**9):
+                    never = f"the game server never gets 11 events (1 to 11): everything before {oldest}"
+                    assert status["never_sent"] == never, "said before it is done"
+                    for wrong in (KEPT_FROM - 1, 1, KEPT_FROM + 1, len(sent) + 1, 10**9):
                         code, answer = order(rig, "start-at", event=wrong)
                         assert code == 409
                         assert (
-                            f"it can start at 12, the oldest event kept, up to {len(sent) + 1}"
-                            in (answer["answer"])
+                            f"it starts at 12, the oldest event kept, and not at {wrong}" in answer["answer"]
                         )
+                        assert never in answer["answer"]
                     assert order(rig, "start-at", event=KEPT_FROM, pin="0000")[0] == 403
-                    code, answer = order(rig, "start-at", event=KEPT_FROM + 1)
-                    assert code == 200
-                    assert answer["answer"] == "the events 1 to 12 are skipped; it goes on at 13"
-                    assert order(rig, "start-at", event=KEPT_FROM + 1)[0] == 409, "once"
+                    code, answer = order(rig, "start-at", event=KEPT_FROM)
+                    assert (code, answer["answer"]) == (200, f"it goes on at 12; {never}")
+                    assert order(rig, "start-at", event=KEPT_FROM)[0] == 409, "once"
                     until(lambda: server.store.held(TABLE) and rig.client.state()["link"]["good"], "good")
                     rig.settle()
                     held = server.held(TABLE)
                     skipped = json.loads(held[0])
                     assert skipped["id"].endswith("-000000000001-s")
                     assert skipped["type"] == "tablectl.history.skipped.v1"
-                    assert skipped["data"] == {"from": 1, "to": KEPT_FROM}
-                    assert held[1 : 1 + len(sent) - KEPT_FROM] == sent[KEPT_FROM:]
+                    assert skipped["data"] == {"from": 1, "to": KEPT_FROM - 1}
+                    assert held[1 : 2 + len(sent) - KEPT_FROM] == sent[KEPT_FROM - 1 :]
                     # A round whose result was skipped may still be set right.
                     assert server.round(TABLE, 1, 1) is None
                     rig.do("amend", supervised=True, round="1/1", B1="8S")

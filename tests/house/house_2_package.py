@@ -195,6 +195,8 @@ def test_what_else_it_brings_is_there(table: HouseTable) -> None:
     )
     assert {"new", "end", "adopt"} <= set(found.split())
     assert machine.out("/opt/tablectl/bin/python3 -c 'import sys; print(sys.prefix)'") == "/opt/tablectl"
+    nats = "/opt/tablectl/bin/python3 -c 'import nkeys, tablectl.delivery.nats; print(1)'"
+    assert machine.out(nats) == "1", "a NATS credential needs it"
     machine.run("dpkg --verify tablectl")
     machine.run("systemd-analyze verify tablectl.service tablectl@T07.service")
     machine.run("udevadm verify /usr/lib/udev/rules.d/60-tablectl.rules", check=False)  # from systemd 254 on
