@@ -200,6 +200,15 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def settle(path: Path) -> None:
+    """Have SQLite undo what a writer that was killed left half done: who only reads may not.
+
+    Raises :class:`sqlite3.Error`.
+    """
+    with contextlib.closing(connect(path, "rw")) as db:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
 def keep_aside(path: Path, why: str) -> Path:
     """Keep a journal and its logs under names with ``why`` and the time in them, before another replaces it.
 

@@ -354,6 +354,8 @@ class Runtime:
     def _set_acked(self, sequence: int) -> None:
         self.outside.acked = sequence
         self.writer.save_acked(sequence)
+        if self._mirror is not None:
+            self._mirror.wake()  # half a second later it is in the journal
 
     def unhealthy(self) -> str | None:
         """Which thread does not move, or None: then the watchdog may be fed."""

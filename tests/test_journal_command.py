@@ -304,8 +304,8 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
     for source, table, why in (
         (bad, "T07", "row 30"),
         (file, "T08", "of table T07, not of T08"),
-        (tmp_path / "none.db", "T07", "cannot be used"),
-        (tmp_path, "T07", "cannot be used"),
+        (tmp_path / "none.db", "T07", "nothing was restored"),
+        (tmp_path, "T07", "nothing was restored"),
     ):
         with pytest.raises(NotRestored, match=why):
             restore(source, tmp_path / "T07.db", table)

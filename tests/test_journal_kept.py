@@ -15,6 +15,7 @@ import pytest
 
 from tablectl.clock import SECOND, Instant
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
+from tablectl.journal_backup import restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
@@ -323,6 +324,41 @@ def test_a_mirror_begins_where_the_journal_does(path: Path, tmp_path: Path) -> N
     mirror_of(path, at).follow(journal)
     assert same(path, at)
     assert JournalReader.open(at).first_sequence() == journal.first_sequence()
+
+
+def test_a_mirror_whose_writer_was_killed_in_mid_transaction_goes_on_and_goes_back(
+    path: Path, tmp_path: Path
+) -> None:
+    """What must be undone lies beside it, and who only reads may not do that."""
+    rows = fill(path)
+    reader = JournalReader.open(path)
+    mirror = mirror_of(path, tmp_path / "mirror.db")
+    mirror.follow(reader)
+    db = mirror._target
+    assert db is not None
+    db.execute("PRAGMA cache_size = 1")  # its pages go to the file before the end, as in a long transaction
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("UPDATE rows SET raw = zeroblob(5000) WHERE row < 50")
+    medium = tmp_path / "medium"
+    medium.mkdir()
+    for name in ("mirror.db", "mirror.db-journal"):
+        shutil.copy(tmp_path / name, medium / name)
+    mirror._leave()
+
+    left = medium / "mirror.db"
+    before = left.read_bytes()
+    (tmp_path / "new").mkdir()
+    new = tmp_path / "new" / "T07.db"
+    restore(left, new, "T07")
+    assert left.read_bytes() == before
+    assert sorted(one.name for one in new.parent.iterdir()) == ["T07.db", "T07.db.newest"]
+    assert same(path, new)
+
+    again = mirror_of(path, left)
+    again.follow(reader)
+    assert again.row == len(rows) and same(path, left)
+    again._leave()
+    reader.close()
 
 
 def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
