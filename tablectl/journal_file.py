@@ -81,7 +81,7 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
     db: sqlite3.Connection | None = None
     try:
         if mode == "rw":
-            _sync_left(path)
+            _on_the_disk(path)
         db = connect(path, mode)
         meta = {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
         _check_meta(path, meta, mode)
@@ -99,19 +99,32 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         raise
 
 
-def _sync_left(path: Path) -> None:
-    """Force to the disk what a killed process may have left in memory only, before anything is told of it.
+def _on_the_disk(path: Path) -> None:
+    """See to it that the log, as it is read now, is on the disk, before anything is told of it.
 
-    It may have died between writing a commit and its sync: SQLite reads those rows as committed, and a power
-    cut would take them away again. Before SQLite has the files open: closing one drops this process's locks.
+    A killed process may have died between writing a commit and its sync, or after a sync that failed, whose
+    pages the kernel calls clean and never writes again: SQLite reads those rows as committed, and a power cut
+    would take them away, and all behind them. So the log is written anew, byte by byte (a copy that the file
+    system makes may be of what the disk has), and takes its own place. A clean end leaves no log.
+
+    Before SQLite has the files open: closing one drops this process's locks. Raises
+    :class:`JournalUnavailable`.
     """
-    for one in (path.with_name(path.name + "-wal"), path.parent):
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = os.open(one, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+    log, new = beside(path, "-wal"), beside(path, "-wal.new")
+    try:
+        new.unlink(missing_ok=True)
+        if log.exists() and log.stat().st_size:
+            with open(
+                os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640), "wb"
+            ) as file:  # noqa: PTH123 a descriptor, for its mode
+                file.write(log.read_bytes())
+            sync(new)
+            new.rename(log)
+        sync(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise JournalUnavailable(f"{log}: {error.strerror or error}; free or mend the disk") from error
 
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
