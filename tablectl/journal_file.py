@@ -107,16 +107,15 @@ def _on_the_disk(path: Path) -> None:
     would take them away, and all behind them. So the log is written anew, byte by byte (a copy that the file
     system makes may be of what the disk has), and takes its own place. A clean end leaves no log.
 
-    Before SQLite has the files open: closing one drops this process's locks. Raises
+    Before anybody in this process has the journal open: it would read the old log on. Raises
     :class:`JournalUnavailable`.
     """
     log, new = beside(path, "-wal"), beside(path, "-wal.new")
     try:
         new.unlink(missing_ok=True)
         if log.exists() and log.stat().st_size:
-            with open(
-                os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640), "wb"
-            ) as file:  # noqa: PTH123 a descriptor, for its mode
+            handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
+            with open(handle, "wb") as file:
                 file.write(log.read_bytes())
             sync(new)
             new.rename(log)

@@ -21,7 +21,7 @@ from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault
 
 Noted = tuple[int, int | None]
-"""What delivery hangs on besides the rows: the acknowledged event, and ``sure``, which numbers are in doubt."""
+"""What delivery hangs on besides the rows: the acknowledged event, and ``sure`` (what is in doubt)."""
 
 EVERY = 0.5
 """How long (s) rows are gathered before they are written."""

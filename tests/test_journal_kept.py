@@ -242,10 +242,10 @@ def test_the_mirror_has_every_row_and_goes_on_after_a_restart(path: Path, tmp_pa
     at = tmp_path / "second" / "T07.db"
     at.parent.mkdir()
     for upto in (1, 2):
+        journal = Journal.open(path, "T07")
         mirror = mirror_of(path, at)
         mirror.start()
         until(lambda m=mirror, n=upto: m.row >= len(rows) + n - 1 and not m.error, "it has caught up")  # type: ignore[misc]
-        journal = Journal.open(path, "T07")
         journal.append([Row(len(rows) + upto, None, None, rows[0].private)])
         journal.close()
         mirror.wake()
