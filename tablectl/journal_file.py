@@ -115,7 +115,7 @@ def _on_the_disk(path: Path) -> None:
         new.unlink(missing_ok=True)
         if log.exists() and log.stat().st_size:
             handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
-            with open(handle, "wb") as file:
+            with os.fdopen(handle, "wb") as file:
                 file.write(log.read_bytes())
             sync(new)
             new.rename(log)
