@@ -17,7 +17,7 @@ from tablectl.journal_copy import INSERT, values_of
 from tablectl.journal_file import anchor_text, create, fault_of, open_existing
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_repair import make_ready
+from tablectl.journal_repair import make_ready, noted
 from tablectl.journal_rows import (
     Anchor,
     JournalFault,
@@ -45,6 +45,8 @@ class Journal(JournalReader):
         """What was mended at the opening, for people; "" when nothing was."""
         self.lost = False
         """Whether rows are gone by it."""
+        self._untold = False
+        """Whether that is noted in the file until the next rows are."""
         self._uncertain = False
         last, _ = self.last()
         self._tail = self.walk(max(0, last - PAGE))
@@ -71,7 +73,8 @@ class Journal(JournalReader):
         db, meta = open_existing(path, "rw")
         try:
             journal = cls(path, db, table, meta["epoch"])
-            journal.mended, journal.lost = mended.said, mended.lost
+            told = noted(meta)
+            journal.mended, journal.lost, journal._untold = told.said, told.lost, bool(told.said)
             if mended.sure is not None and not journal._in_doubt:
                 journal._doubt(mended.sure)
             return journal
@@ -167,7 +170,11 @@ class Journal(JournalReader):
             statements.append(("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,)))
             if self._in_doubt:
                 statements.append(("DELETE FROM meta WHERE key = 'sure'", ()))
+        if values and self._untold:
+            statements.append(("DELETE FROM meta WHERE key = 'mended'", ()))
         self._transact(statements)
+        if values:
+            self._untold = False
         if acked is not None:
             self._acked, self._in_doubt = acked, False
 

@@ -231,12 +231,22 @@ def keep_aside(path: Path, why: str) -> Path:
     while aside.exists():
         number += 1
         aside = beside(path, f".{why}-{stamp}-{number}")
-    for suffix in ("", *LOGS):
-        if beside(path, suffix).exists():
-            shutil.copy2(beside(path, suffix), beside(aside, suffix))
-            sync(beside(aside, suffix))
-    sync(path.parent)
+    try:
+        for suffix in ("", *LOGS):
+            if beside(path, suffix).exists():
+                shutil.copy2(beside(path, suffix), beside(aside, suffix))
+                sync(beside(aside, suffix))
+        sync(path.parent)
+    except BaseException:
+        forget_aside(aside)  # a full disk is tried again, and would get fuller
+        raise
     return aside
+
+
+def forget_aside(aside: Path) -> None:
+    """Remove what :func:`keep_aside` kept, because nothing has replaced it."""
+    for suffix in ("", *LOGS):
+        beside(aside, suffix).unlink(missing_ok=True)
 
 
 def put_in_place(new: Path, path: Path) -> None:

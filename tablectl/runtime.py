@@ -102,7 +102,10 @@ class Runtime:
     # --- starting ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Take the table's lock, replay its journal, and start every thread; returns when all listen."""
+        """Take the table's lock, replay its journal, and start every thread; returns when all listen.
+
+        When it has failed nothing is left of it, and it may be called again.
+        """
         try:
             self._start()
         except BaseException:

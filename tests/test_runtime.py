@@ -258,7 +258,9 @@ import sqlite3, sys
 from pathlib import Path
 from tablectl import journal_file
 from tablectl.config import load_config
+from tablectl import daemon
 from tablectl.daemon import run
+daemon.PATIENCE = 0  # the next process goes on waiting
 def fails(path, mode):
     error = sqlite3.DatabaseError("as told")
     error.sqlite_errorcode = getattr(sqlite3, sys.argv[2])
