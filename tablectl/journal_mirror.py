@@ -19,6 +19,7 @@ from tablectl.journal_copy import INSERT, values_of
 from tablectl.journal_file import LOGS, SCHEMA, anchor_text, beside, connect, empty, settle, sync
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault
+from tablectl.mirror_place import why_unfit
 
 Noted = tuple[int, int | None]
 """What delivery hangs on besides the rows: the acknowledged event, and ``sure`` (what is in doubt)."""
@@ -78,7 +79,8 @@ class Mirror:
         since = self._since
         if not self.error and since is not None and self._clock().boot - since > LATE:
             return f"The mirror {self.path} takes nothing: one write lasts longer than a minute."
-        return f"The mirror is behind: {self.error}." if self.error else ""
+        now = "How it stands now: tablectl status"
+        return f"The mirror is behind: {self.error}. {now}." if self.error else ""
 
     def view(self, last: int) -> dict[str, object]:
         """How it stands; ``last``: the journal's newest row."""
@@ -162,6 +164,8 @@ class Mirror:
     def _open(self, reader: JournalReader) -> sqlite3.Connection:
         if not self.path.parent.is_dir():
             raise OSError(f"there is no folder {self.path.parent}; is its medium there?")
+        if unfit := why_unfit(self.path, reader.path):
+            raise JournalFault(unfit)
         if not self.path.exists():
             self._make(reader)
         settle(self.path)

@@ -254,6 +254,7 @@ class Runtime:
             gate,
             journal.acked(),
             past.last_result,
+            self._mirror,
         )
         driver, settings = self._driver
         behind = Behind(
@@ -388,7 +389,7 @@ class Runtime:
     def view(self) -> dict[str, Any]:
         """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
         at = self._clock()
-        return state_view(self.state, at) | self.outside.view(at.boot)
+        return state_view(self.state, at) | self.outside.view(at.boot, self.state.row)
 
     @property
     def delivery(self) -> Sender | None:

@@ -276,6 +276,7 @@ def test_a_medium_that_is_missing_full_or_read_only_is_caught_up(path: Path, med
         journal.append([Row(len(rows) + n, None, None, rows[0].private, bytes(5000))])
     mirror.wake()
     until(lambda: "full" in mirror.trouble, "the full medium is told")
+    assert mirror.view(len(rows) + 39)["behind"] == 39 and "full" in str(mirror.view(0)["error"])
     stuff.unlink()
     subprocess.run(["mount", "-o", "remount,size=2M", str(medium)], check=True)
     until(lambda: mirror.row == len(rows) + 39 and not mirror.trouble, "it has caught up")
@@ -302,6 +303,22 @@ def test_a_mirror_of_another_history_is_left_alone(path: Path, tmp_path: Path) -
     with pytest.raises(JournalFault, match="epoch"):
         mirror_of(path, at).follow(JournalReader.open(path))
     assert at.read_bytes() == content
+
+
+def test_what_came_to_be_the_journal_itself_after_the_start_is_not_written(
+    path: Path, tmp_path: Path
+) -> None:
+    rows = fill(path)
+    at = tmp_path / "mirror.db"
+    at.symlink_to(path)
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        with pytest.raises(JournalFault, match="is the journal itself"):
+            mirror_of(path, at).follow(reader)
+        at.unlink()
+        os.mkfifo(at)
+        with pytest.raises(JournalFault, match="is a pipe"):
+            mirror_of(path, at).follow(reader)
+        assert reader.verify() == len(rows)
 
 
 def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp_path: Path) -> None:
