@@ -104,7 +104,8 @@ def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> s
     """No peer's text writes control characters into a terminal that shows the log."""
     for key, value in facts.items():
         if isinstance(value, str) and not value.isprintable():
-            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in value)
+            line = "; ".join(value.splitlines())  # the faults of a file are a line each
+            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     return facts
 
 
@@ -165,7 +166,7 @@ def run(config: Config) -> int:
         well = why is None
         if asked.recording:
             asked.recording = False
-            runtime.record_flight("asked for with SIGUSR1")
+            runtime.record_flight("asked for with SIGUSR1", asked=True)
     notify("STOPPING=1\nSTATUS=stopping")
     begun = time.monotonic()
     ended = runtime.stop()

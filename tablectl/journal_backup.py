@@ -19,7 +19,7 @@ from typing import Any
 
 from tablectl import journal_newest
 from tablectl.journal_copy import Copied, copy_rows
-from tablectl.journal_file import LOGS, beside, keep_aside, put_in_place, settle, sync
+from tablectl.journal_file import LOGS, beside, copy_file, keep_aside, put_in_place, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable
@@ -158,7 +158,8 @@ def _settled(source: Path, path: Path) -> Iterator[Path]:
     copy = beside(path, ".source")
     try:
         for suffix in ("", *logs):
-            shutil.copyfile(beside(source, suffix), beside(copy, suffix))
+            beside(copy, suffix).unlink(missing_ok=True)
+            copy_file(beside(source, suffix), beside(copy, suffix))
         settle(copy)
         yield copy
     finally:

@@ -114,9 +114,7 @@ def _on_the_disk(path: Path) -> None:
     try:
         new.unlink(missing_ok=True)
         if log.exists() and log.stat().st_size:
-            handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
-            with os.fdopen(handle, "wb") as file:
-                file.write(log.read_bytes())
+            copy_file(log, new)
             sync(new)
             new.rename(log)
         sync(path.parent)
@@ -234,13 +232,20 @@ def keep_aside(path: Path, why: str) -> Path:
     try:
         for suffix in ("", *LOGS):
             if beside(path, suffix).exists():
-                shutil.copy2(beside(path, suffix), beside(aside, suffix))
+                copy_file(beside(path, suffix), beside(aside, suffix))
                 sync(beside(aside, suffix))
         sync(path.parent)
     except BaseException:
         forget_aside(aside)  # a full disk is tried again, and would get fuller
         raise
     return aside
+
+
+def copy_file(path: Path, to: Path) -> None:
+    """A true copy in a new file, for the same eyes as a journal, whatever the umask."""
+    handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
+    with path.open("rb") as file, os.fdopen(handle, "wb") as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
 
 
 def forget_aside(aside: Path) -> None:

@@ -369,11 +369,11 @@ class Runtime:
         """To be called once a second: tells of troubles that no thread of theirs can tell."""
         self.supervision.watch()
 
-    def record_flight(self, why: str) -> None:
+    def record_flight(self, why: str, *, asked: bool = False) -> None:
         """Write the last messages beside the journal; where that fails the log says so."""
         folder = self.config.journal_path.parent
         try:
-            path = self.flight.write(folder, self.config.table.id, why, self._clock())
+            path = self.flight.write(folder, self.config.table.id, why, self._clock(), asked=asked)
         except OSError as error:
             self.log.error("the flight recording cannot be written", reason=why, error=str(error))
         else:
