@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tablectl.journal_copy import INSERT, values_of
 from tablectl.journal_file import anchor_text, create, fault_of, open_existing
+from tablectl.journal_keep import removal
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_repair import make_ready, noted
@@ -140,12 +141,14 @@ class Journal(JournalReader):
     def trim(self, upto: int) -> int:
         """Remove the oldest rows up to ``upto``, a few at a time; how many rows up to it are left.
 
-        The chain then begins behind them (:meth:`anchor`). Never the last row, and nothing that the game
-        server has not acknowledged. Raises as :meth:`append`; may be called again.
+        Only what a row says is to be removed (:class:`~tablectl.events.RowsRemoved`), never the last row, and
+        nothing that the game server has not acknowledged. The chain then begins behind them (:meth:`anchor`).
+        Raises as :meth:`append`, and :class:`JournalFault`; may be called again.
         """
         with self._lock:
             anchor = self.anchor()
-            upto = min(upto, self._tail[0] - 1)
+            told = removal(self)
+            upto = min(upto, self._tail[0] - 1, told[0].upto if told is not None else 0)
             last = min(upto, anchor.row + TRIMMED)
             if last <= anchor.row:
                 return 0

@@ -24,7 +24,7 @@ from tablectl import __version__
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config, host_and_port, is_pseudo_terminal
-from tablectl.core import Core, Durable, Identity
+from tablectl.core import Core, Durable, Identity, Record
 from tablectl.delivering import Delivering
 from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.delivery.link import ServerLink
@@ -290,7 +290,8 @@ class Runtime:
         if days is not None:
             reader = self._open_reader(journal)
             mirrored = lambda: None if self._mirror is None else self._mirror.row  # noqa: E731
-            self.service.add(partial(keep, reader, self.writer.trim, days, mirrored, self._clock))
+            note = lambda event: self.core.offer(Record(event, self._clock()))  # noqa: E731
+            self.service.add(partial(keep, reader, note, self.writer.trim, days, mirrored, self._clock))
 
     async def _admit(self, gate: Gate) -> None:
         """The pit bosses whose credential was missing, once it has come."""

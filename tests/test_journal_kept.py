@@ -9,11 +9,13 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tablectl.clock import SECOND, Instant
+from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
 from tablectl.journal_backup import restore
 from tablectl.journal_copy import copy_rows
@@ -99,6 +101,19 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
     assert list(spans(journal))
 
 
+def noted(journal: Journal, upto: int, wall: int = WALL + 9_000 * DAY) -> None:
+    """The row that says that the rows up to ``upto`` go."""
+    _, sequence, digest = next(iter(journal.links(upto)))
+    event = RowsRemoved(upto=upto, sequence=sequence, hash=digest.hex())
+    journal.append([Row(journal.last()[0] + 1, None, None, private_body(event, Instant(1, wall)))])
+
+
+def removed(journal: Journal, upto: int) -> None:
+    noted(journal, upto)
+    while journal.trim(upto):
+        pass
+
+
 # --- how long rows are kept ---------------------------------------------------------------------------
 
 
@@ -128,8 +143,18 @@ def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
     journal.set_acked(3)
+    noted(journal, starts(rows)[1] - 1)
     assert journal.trim(starts(rows)[1] - 1) == 0
-    assert journal.rows() == rows
+    assert journal.rows()[:-1] == rows
+
+
+def test_nothing_goes_that_no_row_says_is_to_go(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    assert journal.trim(40) == 0 and journal.anchor().row == 0
+    noted(journal, 20)
+    assert journal.trim(40) == 0 and journal.anchor().row == 20
+    assert journal.rows()[0] == rows[20]
 
 
 def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
@@ -142,16 +167,16 @@ def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
     reader = journal.reader()
     before = iter(reader.links())
     next(before), next(before)
-    while journal.trim(begins[1] - 1):
-        pass
-    assert journal.rows() == rows[begins[1] - 1 :]
-    assert journal.verify() == len(rows)
+    removed(journal, begins[1] - 1)
+    state = replace(state, row=len(rows) + 1)
+    assert journal.rows()[:-1] == rows[begins[1] - 1 :]
+    assert journal.verify() == len(rows) + 1
     assert [s.first for s in spans(journal)] == [begins[1], begins[2]]
     first = rows[begins[1] - 1].sequence
     assert journal.first_sequence() == first
     assert reader.first_sequence() == first
     assert replay_journal(journal).state == state
-    assert journal.last()[0] == len(rows)
+    assert journal.last()[0] == len(rows) + 1
     journal.close()
     again = Journal.open(path, "T07")
     assert replay_journal(again).state == state
@@ -172,13 +197,26 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
     monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
     late = Instant(0, WALL + 9_000 * DAY)
 
-    async def asked(seconds: float) -> list[int]:
+    async def asked(seconds: float, journal: Journal | None = None) -> list[int]:
         found: list[int] = []
+
+        def note(event: RowsRemoved) -> None:
+            found.append(-event.upto)
+            if journal is not None:
+                noted(journal, event.upto, late.wall)
+
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(keep(reader, found.append, 400, lambda: None, lambda: late), seconds)
+            await asyncio.wait_for(keep(reader, note, found.append, 400, lambda: None, lambda: late), seconds)
         return found
 
-    assert await asked(0.2) == [starts(rows)[2] - 1]
+    upto = starts(rows)[2] - 1
+    journal = Journal.open(path, "T07")
+    assert (await asked(0.2, journal))[:2] == [-upto, upto], "first the row, and only then they go"
+    assert await asked(0.2) == [upto], "noted once"
+    while journal.trim(upto):
+        pass
+    assert all(spans(journal)) and await asked(0.2) == []
+    journal.close()
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
         db.commit()
@@ -191,14 +229,68 @@ def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
     reader = journal.reader()
     walk = reader.links(10)
     next(walk)
-    while journal.trim(starts(rows)[2] - 1):
+    removed(journal, starts(rows)[2] - 1)
+    assert [row.row for row, _, _ in walk if row][-1] == len(rows) + 1
+
+
+def pretended(path: Path, row: int) -> None:
+    """Somebody removes the rows up to that one, and lets the file begin behind them."""
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        _, sequence, digest = next(iter(reader.links(row)))
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM rows WHERE row <= ?", (row,))
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('anchor', ?)", (f"{row} {sequence} {digest.hex()}",))
+
+
+@pytest.mark.parametrize(
+    ("truly", "more", "said"),
+    [
+        (0, 20, "row 20: it and those before it are gone, and no row says"),
+        (1, 0, ""),
+        (1, 20, "and no row says"),
+        (2, 0, "row {upto}: it and those before it were removed within 400 days"),
+    ],
+)
+def test_verify_names_rows_that_are_gone_without_a_word_or_before_their_time(
+    path: Path, truly: int, more: int, said: str
+) -> None:
+    """``truly``: 1: some went as they should; 2: a row says so, of rows that are too young."""
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    upto = starts(rows)[1] - 1 if truly else 0
+    if truly:
+        noted(journal, upto, WALL + (900 if truly == 1 else 200) * DAY)
+        while journal.trim(upto):
+            pass
+    journal.close()
+    if more:
+        pretended(path, upto + more)
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        assert reader.verify() == len(rows) + bool(truly), "by its hashes alone it is whole"
+        if not said:
+            assert list(spans(reader))
+            return
+        with pytest.raises(JournalFault, match=said.format(upto=upto)):
+            list(spans(reader))
+
+
+def test_verify_names_another_history_under_the_number_that_was_to_go(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    event = RowsRemoved(upto=20, sequence=1, hash="00" * 32)
+    body = private_body(event, Instant(1, WALL + 900 * DAY))
+    journal.append([Row(len(rows) + 1, None, None, body)])
+    while journal.trim(20):
         pass
-    assert [row.row for row, _, _ in walk if row][-1] == len(rows)
+    with pytest.raises(JournalFault, match="row 20: it is not the last one that was to be removed"):
+        list(spans(journal))
+    journal.close()
 
 
 def test_the_writer_removes_between_its_commits(path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
+    noted(journal, starts(rows)[1] - 1)
     done: list[Batch] = []
     writer = JournalWriter(journal, done.extend, lambda error: None)
     writer.start()
@@ -335,8 +427,7 @@ def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp
 def test_a_mirror_begins_where_the_journal_does(path: Path, tmp_path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
-    while journal.trim(starts(rows)[1] - 1):
-        pass
+    removed(journal, starts(rows)[1] - 1)
     at = tmp_path / "mirror.db"
     mirror_of(path, at).follow(journal)
     assert same(path, at)
