@@ -195,7 +195,7 @@ def _start(runtime: Runtime, asked: _Asked, log: Any) -> None:
             if (why := f"waiting for the journal's disk, no table can be played: {fault}") != told:
                 _tell(runtime.config, log, why)
                 told = why
-        notify(MORE_TIME)
+        notify(f"{MORE_TIME}\nSTATUS={short(told, MOST)}")
         asked.wait(AGAIN)
         if asked.stop:
             raise _StopWanted

@@ -151,10 +151,11 @@ def _settled(source: Path, path: Path) -> Iterator[Path]:
     Beside a mirror whose writer died in the middle of a transaction lies what SQLite needs to undo it: that
     is done in a copy beside the journal ``path``.
     """
-    logs = [suffix for suffix in ("-journal", "-wal") if beside(source, suffix).exists()]
+    logs = [suffix for suffix in ("-journal", "-wal") if beside(source.resolve(), suffix).exists()]
     if not logs:
         yield source
         return
+    source = source.resolve()  # where SQLite has put them
     copy = beside(path, ".source")
     try:
         for suffix in ("", *logs):

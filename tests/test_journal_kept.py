@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.clock import SECOND, Instant
+from tablectl.clock import SECOND, Instant, now
+from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
 from tablectl.journal_backup import restore
@@ -24,6 +25,7 @@ from tablectl.journal_mirror import LATE, Mirror
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay, replay_journal
+from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
 from tests.journals import WALL, fill, starts
@@ -221,6 +223,30 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
         db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
         db.commit()
     assert await asked(0.2) == []
+
+
+def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way: through the core into the chain, and only then out of the file."""
+    rows = fill(tmp_path / "T07.db")
+    config = tmp_path / "T07.toml"
+    config.write_text(
+        '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/none"\n'
+        '[journal]\npath = "T07.db"\nkeep_days = 400\n[api]\nsocket = "t.sock"\n'
+    )
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0.05)
+    runtime = Runtime(load_config(config), clock=lambda: Instant(now().boot, WALL + 9_000 * DAY))
+    runtime.start()
+    upto = starts(rows)[2] - 1
+    try:
+        with contextlib.closing(JournalReader.open(tmp_path / "T07.db")) as reader:
+            until(lambda: reader.anchor().row == upto, "they are removed")
+            assert len(reader.rows_of_type("rows.removed")) == 1
+            assert all(spans(reader))
+    finally:
+        assert runtime.stop()
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    assert not journal.mended and all(spans(journal))
+    journal.close()
 
 
 def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
@@ -457,7 +483,8 @@ def test_a_mirror_whose_writer_was_killed_in_mid_transaction_goes_on_and_goes_ba
     before = left.read_bytes()
     (tmp_path / "new").mkdir()
     new = tmp_path / "new" / "T07.db"
-    restore(left, new, "T07")
+    (tmp_path / "link.db").symlink_to(left)
+    restore(tmp_path / "link.db", new, "T07")
     assert left.read_bytes() == before
     assert sorted(one.name for one in new.parent.iterdir()) == ["T07.db", "T07.db.newest"]
     assert same(path, new)
