@@ -8,6 +8,7 @@ A new file takes a journal's place in two steps that a crash cannot tear: it is 
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 import secrets
@@ -105,7 +106,8 @@ def _on_the_disk(path: Path) -> None:
     A killed process may have died between writing a commit and its sync, or after a sync that failed, whose
     pages the kernel calls clean and never writes again: SQLite reads those rows as committed, and a power cut
     would take them away, and all behind them. So the log is written anew, byte by byte (a copy that the file
-    system makes may be of what the disk has), and takes its own place. A clean end leaves no log.
+    system makes may be of what the disk has), and takes its own place; on a full disk it is written where it
+    is. A clean end leaves no log.
 
     Before anybody in this process has the journal open: it would read the old log on. Raises
     :class:`JournalUnavailable`.
@@ -114,14 +116,30 @@ def _on_the_disk(path: Path) -> None:
     try:
         new.unlink(missing_ok=True)
         if log.exists() and log.stat().st_size:
-            copy_file(log, new)
-            sync(new)
-            new.rename(log)
+            try:
+                copy_file(log, new)
+                sync(new)
+                new.rename(log)
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+                new.unlink()
+                _written_again(log)
         sync(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise JournalUnavailable(f"{log}: {error.strerror or error}; free or mend the disk") from error
+
+
+def _written_again(path: Path) -> None:
+    """Write what a file holds where it is, and force it to the disk: that takes no room."""
+    with path.open("r+b", buffering=0) as file:
+        while part := file.read(1 << 20):
+            file.seek(-len(part), os.SEEK_CUR)
+            if file.write(part) != len(part):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+        os.fsync(file.fileno())
 
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
