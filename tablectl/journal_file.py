@@ -123,7 +123,7 @@ def _on_the_disk(path: Path) -> None:
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
-                new.unlink()
+                new.unlink(missing_ok=True)
                 _written_again(log)
         sync(path.parent)
     except OSError as error:

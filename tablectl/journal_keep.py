@@ -94,7 +94,7 @@ def check_removed(reader: JournalReader) -> None:
     if (event.sequence, event.hash) != (sequence, digest.hex()):
         raise reader.fault(event.upto, "it is not the last one that was to be removed: others are gone, too")
     for kept in reader.rows(event.upto, 1):
-        if at.wall - int(json.loads(kept.private)["wall"]) < LEAST_DAYS * DAY:
+        if at.wall - int(json.loads(kept.private)["wall"]) < (LEAST_DAYS - 1) * DAY:  # clocks are set
             raise reader.fault(event.upto, f"it and those before it were removed within {LEAST_DAYS} days")
 
 

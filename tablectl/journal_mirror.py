@@ -74,13 +74,18 @@ class Mirror:
         self._woken.set()
 
     @property
-    def trouble(self) -> str:
-        """What people must know, or ""."""
+    def why(self) -> str:
+        """Why it is behind now, in the system's own words where it has some; "" when nothing is wrong."""
         since = self._since
         if not self.error and since is not None and self._clock().boot - since > LATE:
-            return f"The mirror {self.path} takes nothing: one write lasts longer than a minute."
-        now = "How it stands now: tablectl status"
-        return f"The mirror is behind: {self.error}. {now}." if self.error else ""
+            return f"{self.path} takes nothing, one write lasts longer than a minute"
+        return self.error
+
+    @property
+    def trouble(self) -> str:
+        """What people must know, or ""."""
+        why = self.why
+        return f"The mirror is behind: {why}. How it stands now: tablectl status." if why else ""
 
     def view(self, last: int) -> dict[str, object]:
         """How it stands; ``last``: the journal's newest row."""
@@ -88,7 +93,7 @@ class Mirror:
             "path": str(self.path),
             "row": self.row,
             "behind": max(0, last - self.row),
-            "error": self.error,
+            "error": self.why,
         }
 
     def _run(self) -> None:
@@ -168,7 +173,8 @@ class Mirror:
             raise JournalFault(unfit)
         if not self.path.exists():
             self._make(reader)
-        settle(self.path)
+        with contextlib.suppress(sqlite3.DatabaseError):  # what is no journal is told below
+            settle(self.path)
         with contextlib.closing(JournalReader.open(self.path)) as there:
             if (there.table, there.epoch) != (reader.table, reader.epoch):
                 raise JournalFault(

@@ -502,7 +502,7 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
     mirror._since = 0
     assert mirror.trouble == ""
     now[0] = Instant(LATE + SECOND, 0)
-    assert "longer than a minute" in mirror.trouble
+    assert "longer than a minute" in mirror.trouble and "longer than a minute" in str(mirror.view(9)["error"])
 
 
 # --- what was lost ------------------------------------------------------------------------------------
