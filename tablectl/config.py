@@ -30,6 +30,7 @@ from tablectl.config_sections import (
 from tablectl.credentials import CLIENT_KEY, NATS_AUTH, read_credentials
 from tablectl.delivery.tls import TlsFiles
 from tablectl.house import HouseRules
+from tablectl.mirror_place import unfit
 from tablectl.pins import PitBosses
 from tablectl.profiles import ConfigError, explain, load_rules, read_toml
 
@@ -55,12 +56,6 @@ class Config(Section):
     _credentials: Path | None = PrivateAttr(default=None)
     _push_secrets: tuple[str, ...] = PrivateAttr(default=())
     _pit_bosses: PitBosses = PrivateAttr(default_factory=PitBosses)
-
-    @model_validator(mode="after")
-    def _mirror_is_another(self) -> Self:
-        if self.journal.mirror is not None and self.journal.mirror == self.journal_path:
-            raise ValueError("journal.mirror: is the journal itself; a mirror lies on another medium")
-        return self
 
     @model_validator(mode="after")
     def _socket_fits(self) -> Self:
@@ -170,6 +165,10 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
         raise ConfigError(f"{path}: secrets.folder: {folder} is no folder")
     if folder is None and "CREDENTIALS_DIRECTORY" in os.environ:
         folder = Path(os.environ["CREDENTIALS_DIRECTORY"])
+    if (mirror := config.journal.mirror) is not None:
+        lock = config.journal_path.with_name(f"{config.table.id}.lock")
+        if fault := unfit(mirror, config.journal_path, lock, path):
+            raise ConfigError(f"{path}: journal.mirror: {fault}")
     config._path = path
     config._rules = profile
     config._credentials = folder

@@ -19,6 +19,7 @@ import structlog
 
 from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
+from tablectl.journal_disk import refuses
 from tablectl.keeping import journal_folder
 from tablectl.lock import TableLocked
 from tablectl.notify import MOST, notify, short, status
@@ -30,6 +31,8 @@ from tablectl.runtime import Runtime
 CONFIG_ERROR = 78
 MORE_TIME = "EXTEND_TIMEOUT_USEC=30000000"
 """What keeps systemd from giving up on a start that replays a long journal."""
+PATIENCE, AGAIN = 60.0, 1.0
+"""How long (s) a start waits for a disk that takes nothing, and how often it tries."""
 EXIT_OF_THREAD = {"core": 70, "journal": 71, "reader": 72, "service": 73}
 """Exit codes of a process that ended because a thread did."""
 
@@ -102,7 +105,8 @@ def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> s
     """No peer's text writes control characters into a terminal that shows the log."""
     for key, value in facts.items():
         if isinstance(value, str) and not value.isprintable():
-            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in value)
+            line = "; ".join(value.splitlines())  # the faults of a file are a line each
+            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     return facts
 
 
@@ -133,16 +137,12 @@ def run(config: Config) -> int:
     signal.signal(signal.SIGHUP, lambda *_: reloads.ask())
     try:
         still_starting()
-        journal_folder(config.journal_path)
-        runtime.start()
+        _start(runtime, asked, log)
     except _StopWanted:
         log.info("stopped before the table was up")
         return 0
     except (ConfigError, PluginError, JournalFault, TableLocked, OSError) as fault:
-        if config.log.format == "json" and not _at_a_terminal():
-            log.error("the table cannot start", reason=str(fault))  # who reads the console reads it below
-        print(f"tablectl: {fault}", file=sys.stderr)  # noqa: T201 for the person at the terminal
-        notify(f"STATUS=cannot start: {short(str(fault), MOST)}")
+        _tell(config, log, f"cannot start: {fault}")
         return CONFIG_ERROR if isinstance(fault, ConfigError | PluginError | JournalFault) else 1
     well = True
     told = ""
@@ -167,7 +167,7 @@ def run(config: Config) -> int:
         well = why is None
         if asked.recording:
             asked.recording = False
-            runtime.incidents.record("asked for with SIGUSR1")
+            runtime.incidents.record("asked for with SIGUSR1", asked=True)
     notify("STOPPING=1\nSTATUS=stopping")
     begun = time.monotonic()
     ended = runtime.stop()
@@ -178,6 +178,37 @@ def run(config: Config) -> int:
         sys.stderr.flush()
         os._exit(code or 75)
     return code
+
+
+def _start(runtime: Runtime, asked: _Asked, log: Any) -> None:
+    """Start the table. A disk that takes nothing now is waited for, and said; raises what is in the way.
+
+    After :data:`PATIENCE` the next process goes on waiting: who has ordered the start gets an answer.
+    """
+    begun, told = time.monotonic(), ""
+    while True:
+        try:
+            journal_folder(runtime.config.journal_path)
+            return runtime.start()
+        except OSError as fault:
+            if not refuses(fault) or time.monotonic() - begun > PATIENCE:
+                raise
+            if (why := f"waiting for the journal's disk, no table can be played: {fault}") != told:
+                _tell(runtime.config, log, why)
+                told = why
+        notify(f"{MORE_TIME}\nSTATUS={short(told, MOST)}")
+        asked.wait(AGAIN)
+        if asked.stop:
+            raise _StopWanted
+
+
+def _tell(config: Config, log: Any, why: str) -> None:
+    """Why the table is not up: in the log, to the person at the terminal, and to ``systemctl status``."""
+    if config.log.format == "json" and not _at_a_terminal():
+        log.error("the table cannot start", reason=why)  # who reads the console reads it below
+    with contextlib.suppress(OSError, ValueError):
+        print(f"tablectl: {why}", file=sys.stderr)  # noqa: T201 for the person at the terminal
+    notify(f"STATUS={short(why, MOST)}")
 
 
 class _Asked:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -28,7 +29,7 @@ MESSAGES = 1024
 """How many are kept."""
 
 KEPT = 10
-"""Recordings of a table that stay; an older one makes room."""
+"""Recordings of a table's faults that stay, and as many that were asked for; an older one makes room."""
 
 MOST_TEXT = 2000
 """Characters of one message that are written."""
@@ -61,19 +62,23 @@ class FlightRecorder:
         for boot, what, told in list(self._messages):
             yield {"boot": boot, "what": what, **_words(told)}
 
-    def write(self, folder: Path, table: str, why: str, at: Instant) -> Path:
+    def write(self, folder: Path, table: str, why: str, at: Instant, *, asked: bool = False) -> Path:
         """Write them to a new file in ``folder``, one JSON object a line, and remove the oldest recordings.
 
-        Raises :class:`OSError` where that cannot be.
+        ``asked``: no fault, somebody wanted it; such ones never push out those of a fault. Raises
+        :class:`OSError` where that cannot be.
         """
         stamp = iso(at.wall).replace("-", "").replace(":", "").split(".")[0]
-        path = _free(folder, f"{table}-flight-{stamp}")
+        name = f"{table}-flight-asked" if asked else f"{table}-flight"
+        path = _free(folder, f"{name}-{stamp}")
         header = {"flight": 1, "table": table, "version": __version__, "why": why, "time": iso(at.wall)}
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640)
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 a descriptor, for its mode
             for line in ({**header, "boot": at.boot}, *self.lines()):
                 file.write(json.dumps(line) + "\n")
-        for old in sorted(folder.glob(f"{table}-flight-*.jsonl"))[:-KEPT]:
+        ours = re.compile(re.escape(name) + r"-\d{8}T\d{6}Z?(-\d)?\.jsonl", re.ASCII)
+        made = [one for one in folder.glob(f"{name}-*.jsonl") if ours.fullmatch(one.name)]
+        for old in sorted(made)[:-KEPT]:
             with contextlib.suppress(OSError):
                 old.unlink()
         return path

@@ -48,10 +48,13 @@ class Incidents:
 
         return ended
 
-    def record(self, why: str) -> None:
-        """Write the last messages beside the journal; where that fails the log says so."""
+    def record(self, why: str, *, asked: bool = False) -> None:
+        """Write the last messages beside the journal; where that fails the log says so.
+
+        ``asked``: somebody wants to see them, and nothing is wrong.
+        """
         try:
-            path = self.flight.write(self._folder, self._table, why, self._clock())
+            path = self.flight.write(self._folder, self._table, why, self._clock(), asked=asked)
         except OSError as error:
             self._log.error("the flight recording cannot be written", reason=why, error=str(error))
         else:

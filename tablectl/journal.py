@@ -15,9 +15,10 @@ from pathlib import Path
 
 from tablectl.journal_copy import INSERT, values_of
 from tablectl.journal_file import anchor_text, create, fault_of, open_existing
+from tablectl.journal_keep import removal
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_repair import make_ready
+from tablectl.journal_repair import make_ready, noted
 from tablectl.journal_rows import (
     Anchor,
     JournalFault,
@@ -45,6 +46,8 @@ class Journal(JournalReader):
         """What was mended at the opening, for people; "" when nothing was."""
         self.lost = False
         """Whether rows are gone by it."""
+        self._untold = False
+        """Whether that is noted in the file until the next rows are."""
         self._uncertain = False
         last, _ = self.last()
         self._tail = self.walk(max(0, last - PAGE))
@@ -71,7 +74,8 @@ class Journal(JournalReader):
         db, meta = open_existing(path, "rw")
         try:
             journal = cls(path, db, table, meta["epoch"])
-            journal.mended, journal.lost = mended.said, mended.lost
+            told = noted(meta)
+            journal.mended, journal.lost, journal._untold = told.said, told.lost, bool(told.said)
             if mended.sure is not None and not journal._in_doubt:
                 journal._doubt(mended.sure)
             return journal
@@ -137,12 +141,14 @@ class Journal(JournalReader):
     def trim(self, upto: int) -> int:
         """Remove the oldest rows up to ``upto``, a few at a time; how many rows up to it are left.
 
-        The chain then begins behind them (:meth:`anchor`). Never the last row, and nothing that the game
-        server has not acknowledged. Raises as :meth:`append`; may be called again.
+        Only what a row says is to be removed (:class:`~tablectl.events.RowsRemoved`), never the last row, and
+        nothing that the game server has not acknowledged. The chain then begins behind them (:meth:`anchor`).
+        Raises as :meth:`append`, and :class:`JournalFault`; may be called again.
         """
         with self._lock:
             anchor = self.anchor()
-            upto = min(upto, self._tail[0] - 1)
+            told = removal(self)
+            upto = min(upto, self._tail[0] - 1, told[0].upto if told is not None else 0)
             last = min(upto, anchor.row + TRIMMED)
             if last <= anchor.row:
                 return 0
@@ -167,7 +173,11 @@ class Journal(JournalReader):
             statements.append(("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,)))
             if self._in_doubt:
                 statements.append(("DELETE FROM meta WHERE key = 'sure'", ()))
+        if values and self._untold:
+            statements.append(("DELETE FROM meta WHERE key = 'mended'", ()))
         self._transact(statements)
+        if values:
+            self._untold = False
         if acked is not None:
             self._acked, self._in_doubt = acked, False
 

@@ -13,13 +13,13 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tablectl import journal_newest
 from tablectl.journal_copy import Copied, copy_rows
-from tablectl.journal_file import LOGS, beside, keep_aside, put_in_place, sync
+from tablectl.journal_file import LOGS, beside, copy_file, keep_aside, put_in_place, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable
@@ -118,7 +118,7 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
     for suffix in ("", *LOGS, "-journal"):
         beside(new, suffix).unlink(missing_ok=True)
     try:
-        with contextlib.closing(JournalReader.open(source)) as reader:
+        with _settled(source, path) as file, contextlib.closing(JournalReader.open(file)) as reader:
             if reader.table != table:
                 raise NotRestored(f"{source} is the journal of table {reader.table}, not of {table}")
             here = _in_place(path)
@@ -126,7 +126,7 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             copied = copy_rows(reader, new, sure=last[1])
             epoch = reader.epoch
     except (JournalFault, JournalUnavailable, sqlite3.Error, OSError) as fault:
-        raise NotRestored(f"the backup cannot be used: {fault}") from fault
+        raise NotRestored(f"nothing was restored, and nothing changed: {fault}") from fault
     behind = here is not None and here.epoch == epoch and here.row > copied.row
     if behind and not older:
         assert here is not None
@@ -142,6 +142,30 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
         record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
     _give(path, table)
     return _told(copied, epoch, here, aside)
+
+
+@contextlib.contextmanager
+def _settled(source: Path, path: Path) -> Iterator[Path]:
+    """What can be read of ``source``, which is left as it is.
+
+    Beside a mirror whose writer died in the middle of a transaction lies what SQLite needs to undo it: that
+    is done in a copy beside the journal ``path``.
+    """
+    logs = [suffix for suffix in ("-journal", "-wal") if beside(source.resolve(), suffix).exists()]
+    if not logs:
+        yield source
+        return
+    source = source.resolve()  # where SQLite has put them
+    copy = beside(path, ".source")
+    try:
+        for suffix in ("", *logs):
+            beside(copy, suffix).unlink(missing_ok=True)
+            copy_file(beside(source, suffix), beside(copy, suffix))
+        settle(copy)
+        yield copy
+    finally:
+        for suffix in ("", "-journal", *LOGS):
+            beside(copy, suffix).unlink(missing_ok=True)
 
 
 def _give(path: Path, table: str) -> None:
@@ -177,12 +201,14 @@ def _told(copied: Copied, epoch: str, here: Newest | None, aside: Path | None) -
         said.append(f"what was in place is kept: {aside}")
     if here is not None and here.epoch != epoch:
         said.append(
-            f"it is another history than the one in place ({here.epoch}): the game server refuses it (403) "
-            "until a person accepts the epoch there"
+            f"it is another history than the one in place ({here.epoch}): a game server that knows that one "
+            "refuses this one (403) until a person accepts its epoch there"
         )
     said.append(
-        f"if the game server has events behind {copied.sequence}, it will say so at the first contact: "
-        '"the server is ahead of this journal". Delivery halts then, betting stays closed, and nothing is '
-        "skipped: restore a newer backup or the mirror, or begin a new history (docs/journal.md)"
+        f"what the game server has behind event {copied.acked} is sent once more and counts once. If it has "
+        f'events behind {copied.sequence}, delivery halts at the first contact: "the server is ahead of this '
+        'journal"; if an event was parked behind what this copy has, it halts there: "the server refuses '
+        'event". Nothing is skipped; no betting opens, unless the house rules do without the link. Restore a '
+        "newer copy (the mirror), or begin a new history (docs/journal.md)"
     )
     return said

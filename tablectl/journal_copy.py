@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from tablectl.journal_file import SCHEMA, anchor_text, beside, empty, fault_of, sync
 from tablectl.journal_reader import PAGE, JournalReader
@@ -46,17 +47,19 @@ def copy_rows(
     sure: int | None = None,
     between: Callable[[], object] = lambda: None,
     rest: float = 0.0,
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> Copied:
     """Copy the rows of ``reader`` up to ``upto`` (all) into a new file, which is on the disk at the end.
 
-    ``sure``: see :meth:`JournalReader.sure`. ``between`` is called after each 500 rows, then ``rest``
-    seconds are waited. A file that was not finished is removed. Raises :class:`FileExistsError`,
-    :class:`JournalFault` naming the first bad row, and :class:`JournalUnavailable`.
+    ``sure``: see :meth:`JournalReader.sure`. ``more``: what else is noted in it. ``between`` is called after
+    each 500 rows, then ``rest`` seconds are waited. A file that was not finished is removed. Raises
+    :class:`FileExistsError`, :class:`JournalFault` naming the first bad row, :class:`JournalUnavailable`.
     """
     meta = reader.meta()
     upto = reader.last()[0] if upto is None else upto
     anchor = reader.anchor()
     noted: dict[str, object] = {"schema": SCHEMA, "table": reader.table, "epoch": reader.epoch, "acked": 0}
+    noted |= more
     if anchor.row:
         noted["anchor"] = anchor_text(anchor)
     known = reader.sure()

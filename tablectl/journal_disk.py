@@ -12,6 +12,8 @@ import sqlite3
 from pathlib import Path
 from typing import Literal
 
+from tablectl.journal_rows import JournalUnavailable
+
 Cause = Literal["full", "readonly", "locked", "failing"]
 
 _CODES: dict[int, Cause] = {
@@ -26,6 +28,16 @@ _ERRORS: dict[int | None, Cause] = {
     errno.EFBIG: "full",
     errno.EROFS: "readonly",
 }
+
+
+_REFUSES = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTDOWN}
+)
+
+
+def refuses(fault: Exception) -> bool:
+    """Whether it is the disk that keeps a journal from being opened, so that it may be over soon."""
+    return isinstance(fault, JournalUnavailable) or (isinstance(fault, OSError) and fault.errno in _REFUSES)
 
 
 def cause_of(error: Exception, path: Path) -> Cause:

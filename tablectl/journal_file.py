@@ -8,6 +8,7 @@ A new file takes a journal's place in two steps that a crash cannot tear: it is 
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 import secrets
@@ -81,7 +82,7 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
     db: sqlite3.Connection | None = None
     try:
         if mode == "rw":
-            _sync_left(path)
+            _on_the_disk(path)
         db = connect(path, mode)
         meta = {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
         _check_meta(path, meta, mode)
@@ -99,19 +100,46 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         raise
 
 
-def _sync_left(path: Path) -> None:
-    """Force to the disk what a killed process may have left in memory only, before anything is told of it.
+def _on_the_disk(path: Path) -> None:
+    """See to it that the log, as it is read now, is on the disk, before anything is told of it.
 
-    It may have died between writing a commit and its sync: SQLite reads those rows as committed, and a power
-    cut would take them away again. Before SQLite has the files open: closing one drops this process's locks.
+    A killed process may have died between writing a commit and its sync, or after a sync that failed, whose
+    pages the kernel calls clean and never writes again: SQLite reads those rows as committed, and a power cut
+    would take them away, and all behind them. So the log is written anew, byte by byte (a copy that the file
+    system makes may be of what the disk has), and takes its own place; on a full disk it is written where it
+    is. A clean end leaves no log.
+
+    Before anybody in this process has the journal open: it would read the old log on. Raises
+    :class:`JournalUnavailable`.
     """
-    for one in (path.with_name(path.name + "-wal"), path.parent):
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = os.open(one, os.O_RDONLY)
+    log, new = beside(path, "-wal"), beside(path, "-wal.new")
+    try:
+        new.unlink(missing_ok=True)
+        if log.exists() and log.stat().st_size:
             try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+                copy_file(log, new)
+                sync(new)
+                new.rename(log)
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+                new.unlink(missing_ok=True)
+                _written_again(log)
+        sync(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise JournalUnavailable(f"{log}: {error.strerror or error}; free or mend the disk") from error
+
+
+def _written_again(path: Path) -> None:
+    """Write what a file holds where it is, and force it to the disk: that takes no room."""
+    with path.open("r+b", buffering=0) as file:
+        while part := file.read(1 << 20):
+            file.seek(-len(part), os.SEEK_CUR)
+            if file.write(part) != len(part):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+        os.fsync(file.fileno())
 
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
@@ -200,6 +228,15 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def settle(path: Path) -> None:
+    """Have SQLite undo what a writer that was killed left half done: who only reads may not.
+
+    Raises :class:`sqlite3.Error`.
+    """
+    with contextlib.closing(connect(path, "rw")) as db:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
 def keep_aside(path: Path, why: str) -> Path:
     """Keep a journal and its logs under names with ``why`` and the time in them, before another replaces it.
 
@@ -210,12 +247,29 @@ def keep_aside(path: Path, why: str) -> Path:
     while aside.exists():
         number += 1
         aside = beside(path, f".{why}-{stamp}-{number}")
-    for suffix in ("", *LOGS):
-        if beside(path, suffix).exists():
-            shutil.copy2(beside(path, suffix), beside(aside, suffix))
-            sync(beside(aside, suffix))
-    sync(path.parent)
+    try:
+        for suffix in ("", *LOGS):
+            if beside(path, suffix).exists():
+                copy_file(beside(path, suffix), beside(aside, suffix))
+                sync(beside(aside, suffix))
+        sync(path.parent)
+    except BaseException:
+        forget_aside(aside)  # a full disk is tried again, and would get fuller
+        raise
     return aside
+
+
+def copy_file(path: Path, to: Path) -> None:
+    """A true copy in a new file, for the same eyes as a journal, whatever the umask."""
+    handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
+    with path.open("rb") as file, os.fdopen(handle, "wb") as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+
+
+def forget_aside(aside: Path) -> None:
+    """Remove what :func:`keep_aside` kept, because nothing has replaced it."""
+    for suffix in ("", *LOGS):
+        beside(aside, suffix).unlink(missing_ok=True)
 
 
 def put_in_place(new: Path, path: Path) -> None:

@@ -1,18 +1,21 @@
 """How long rows are kept (``[journal] keep_days``): which of the oldest may go.
 
 Only whole shoes go, from the oldest on, and only what the game server has acknowledged and the mirror has.
-The newest shoe always stays, however old: a restart begins with it.
+The newest shoe always stays, however old: a restart begins with it.  A row says which ones go, before any
+does: it is in the hash chain, and what is gone without it, or before its time, ``journal verify`` names.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
 
 from tablectl.clock import SECOND, Instant
-from tablectl.events import ShoeStarted
+from tablectl.events import RowsRemoved, ShoeStarted
+from tablectl.journal_file import fault_of
 from tablectl.journal_reader import JournalReader
 from tablectl.journal_rows import JournalFault, decode_row
 from tablectl.table.checkpoint import before
@@ -60,20 +63,70 @@ def _begins(reader: JournalReader, row: int) -> bool:
     return isinstance(event, ShoeStarted) and before(event) is not None
 
 
+def removal(reader: JournalReader) -> tuple[RowsRemoved, Instant] | None:
+    """The newest row that says what may be gone, and when it was written."""
+    newest = reader.last_of_type(RowsRemoved.TYPE)
+    if newest is None:
+        return None
+    (stored,) = reader.rows(newest - 1, 1)
+    event, at = decode_row(stored)
+    return (event, at) if isinstance(event, RowsRemoved) else None
+
+
+def check_removed(reader: JournalReader) -> None:
+    """That the rows which are gone from the beginning went as too old.
+
+    Raises :class:`JournalFault`.
+    """
+    anchor = reader.anchor()
+    if not anchor.row:
+        return
+    try:
+        told = removal(reader)
+    except sqlite3.Error as error:
+        raise fault_of(reader.path, error, "what was removed cannot be read") from error
+    if told is None or told[0].upto < anchor.row:
+        raise reader.fault(
+            anchor.row, "it and those before it are gone, and no row says that they were removed"
+        )
+    event, at = told
+    _, sequence, digest = next(iter(reader.links(event.upto)))
+    if (event.sequence, event.hash) != (sequence, digest.hex()):
+        raise reader.fault(event.upto, "it is not the last one that was to be removed: others are gone, too")
+    for kept in reader.rows(event.upto, 1):
+        if at.wall - int(json.loads(kept.private)["wall"]) < (LEAST_DAYS - 1) * DAY:  # clocks are set
+            raise reader.fault(event.upto, f"it and those before it were removed within {LEAST_DAYS} days")
+
+
+def _look(
+    reader: JournalReader, now: int, days: int, mirrored: int | None
+) -> tuple[RowsRemoved | None, bool]:
+    """What is to be removed now, and whether a row says so already."""
+    upto = removable(reader, now, days, mirrored)
+    if not upto:
+        return None, False
+    _, sequence, digest = next(iter(reader.links(upto)))
+    wanted, told = RowsRemoved(upto=upto, sequence=sequence, hash=digest.hex()), removal(reader)
+    return wanted, told is not None and told[0] == wanted
+
+
 async def keep(
     reader: JournalReader,
+    note: Callable[[RowsRemoved], object],
     trim: Callable[[int], None],
     days: int,
     mirrored: Callable[[], int | None],
     clock: Callable[[], Instant],
 ) -> None:
-    """Once an hour, for ever: have the journal's writer remove what is old (``trim``)."""
+    """Once an hour, for ever: have what is old noted (``note``), then removed by the writer (``trim``)."""
     await asyncio.sleep(FIRST_LOOK)
     while True:
-        try:
-            upto = await asyncio.to_thread(removable, reader, clock().wall, days, mirrored())
-        except (JournalFault, sqlite3.Error, OSError, ValueError):
-            upto = 0  # what is damaged stays: `journal verify` names it
-        if upto:
-            trim(upto)
-        await asyncio.sleep(LOOK)
+        wanted, noted = None, False
+        with contextlib.suppress(JournalFault, sqlite3.Error, OSError, ValueError):
+            # What is damaged stays: `journal verify` names it.
+            wanted, noted = await asyncio.to_thread(_look, reader, clock().wall, days, mirrored())
+        if wanted is not None and noted:
+            trim(wanted.upto)
+        elif wanted is not None:
+            note(wanted)
+        await asyncio.sleep(LOOK if wanted is None or noted else FIRST_LOOK)

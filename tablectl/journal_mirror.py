@@ -16,9 +16,13 @@ from pathlib import Path
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.journal_copy import INSERT, values_of
-from tablectl.journal_file import LOGS, SCHEMA, anchor_text, beside, connect, empty, sync
+from tablectl.journal_file import LOGS, SCHEMA, anchor_text, beside, connect, empty, settle, sync
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault
+from tablectl.mirror_place import why_unfit
+
+Noted = tuple[int, int | None]
+"""What delivery hangs on besides the rows: the acknowledged event, and ``sure`` (what is in doubt)."""
 
 EVERY = 0.5
 """How long (s) rows are gathered before they are written."""
@@ -52,6 +56,7 @@ class Mirror:
         self._woken = threading.Event()
         self._target: sqlite3.Connection | None = None
         self._digest = b""
+        self._noted: Noted | None = None
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
 
     def start(self) -> None:
@@ -69,12 +74,18 @@ class Mirror:
         self._woken.set()
 
     @property
-    def trouble(self) -> str:
-        """What people must know, or ""."""
+    def why(self) -> str:
+        """Why it is behind now, in the system's own words where it has some; "" when nothing is wrong."""
         since = self._since
         if not self.error and since is not None and self._clock().boot - since > LATE:
-            return f"The mirror {self.path} takes nothing: one write lasts longer than a minute."
-        return f"The mirror is behind: {self.error}." if self.error else ""
+            return f"{self.path} takes nothing, one write lasts longer than a minute"
+        return self.error
+
+    @property
+    def trouble(self) -> str:
+        """What people must know, or ""."""
+        why = self.why
+        return f"The mirror is behind: {why}. How it stands now: tablectl status." if why else ""
 
     def view(self, last: int) -> dict[str, object]:
         """How it stands; ``last``: the journal's newest row."""
@@ -82,7 +93,7 @@ class Mirror:
             "path": str(self.path),
             "row": self.row,
             "behind": max(0, last - self.row),
-            "error": self.error,
+            "error": self.why,
         }
 
     def _run(self) -> None:
@@ -119,7 +130,7 @@ class Mirror:
         if self._target is None or not self.path.exists():
             self._leave()
             self._target = self._open(reader)
-        acked = reader.acked()
+        noted = reader.acked(), reader.sure()  # before the rows: it is never ahead of them
         db, page, before = self._target, list[tuple[object, ...]](), self._digest
         for row, _, digest in reader.links(self.row):
             if row is None:
@@ -127,10 +138,10 @@ class Mirror:
             page.append(values_of(row, before, digest))
             before = digest
             if len(page) == PAGE:
-                self._write(db, page, row.row, digest, acked)
+                self._write(db, page, row.row, digest, noted)
                 page.clear()
-        if page:
-            self._write(db, page, int(str(page[-1][0])), before, acked)
+        if page or noted != self._noted:
+            self._write(db, page, int(str(page[-1][0])) if page else self.row, before, noted)
 
     def _write(
         self,
@@ -138,25 +149,32 @@ class Mirror:
         page: list[tuple[object, ...]],
         row: int,
         digest: bytes,
-        acked: int,
+        noted: Noted,
     ) -> None:
         db.execute("BEGIN IMMEDIATE")
         try:
             db.executemany(INSERT, page)
-            db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,))
+            db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (noted[0],))
+            db.execute("DELETE FROM meta WHERE key = 'sure'")
+            if noted[1] is not None:
+                db.execute("INSERT INTO meta VALUES ('sure', ?)", (noted[1],))
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
                     db.execute("ROLLBACK")
             raise
-        self.row, self._digest = row, digest
+        self.row, self._digest, self._noted = row, digest, noted
 
     def _open(self, reader: JournalReader) -> sqlite3.Connection:
         if not self.path.parent.is_dir():
             raise OSError(f"there is no folder {self.path.parent}; is its medium there?")
+        if unfit := why_unfit(self.path, reader.path):
+            raise JournalFault(unfit)
         if not self.path.exists():
             self._make(reader)
+        with contextlib.suppress(sqlite3.DatabaseError):  # what is no journal is told below
+            settle(self.path)
         with contextlib.closing(JournalReader.open(self.path)) as there:
             if (there.table, there.epoch) != (reader.table, reader.epoch):
                 raise JournalFault(
@@ -168,7 +186,7 @@ class Mirror:
         db = connect(self.path, "rw")
         db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
         db.execute("PRAGMA synchronous=FULL")
-        self.row, self._digest = row, digest
+        self.row, self._digest, self._noted = row, digest, None
         return db
 
     def _make(self, reader: JournalReader) -> None:

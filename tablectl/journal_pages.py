@@ -18,7 +18,7 @@ from tablectl.journal_reader import PAGE, JournalReader
 PAGE_BYTES = 2 << 20
 """About the longest page, whatever is in its rows."""
 
-_NO_CARDS = frozenset({"command.recorded", "pin.attempted", "controller.started"})
+_NO_CARDS = frozenset({"command.recorded", "pin.attempted", "controller.started", "rows.removed"})
 """Private rows outside a shoe that name no card still to come."""
 
 

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl import journal_newest
 from tablectl.journal_copy import copy_rows
-from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, finish, keep_aside, put_in_place
+from tablectl.journal_file import (
+    LOGS,
+    SCHEMA,
+    WAY_OUT,
+    beside,
+    fault_of,
+    finish,
+    forget_aside,
+    keep_aside,
+    put_in_place,
+)
 from tablectl.journal_newest import Newest
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
@@ -62,8 +72,7 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
                 newest = None  # of the history before this one
             said = _end(reader, newest, busy)
             if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
-                keep_aside(path, f"schema{schema}")  # what the release before can read
-                _anew(reader, None, None, busy)
+                _anew(reader, f"schema{schema}", busy)  # kept: the release before can read it
         return said
     except sqlite3.Error as error:
         raise fault_of(path, error, "not a journal that can be read") from error
@@ -90,16 +99,16 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
         last = reader.last()[0]
         row, sequence, digest = reader.walk(max(0, last - PAGE))
     except JournalFault as fault:
-        return Mended(_torn(reader, newest, acked, fault, busy), lost=True)
+        return _torn(reader, newest, acked, fault, busy)
     except sqlite3.DatabaseError as error:
         why = fault_of(reader.path, error, "its last rows cannot be read")
         if not isinstance(why, JournalFault):
             raise why from error
-        return Mended(_torn(reader, newest, acked, why, busy), lost=True)
+        return _torn(reader, newest, acked, why, busy)
     if newest is not None and newest.row == row and newest.hash != digest:
         raise reader.fault(row, "it is not the row that was written here; another copy was put in its place")
     if newest is not None and newest.row > row:
-        return Mended(_lost(reader, newest, (row, sequence), acked, busy), lost=True)
+        return _lost(reader, newest, (row, sequence), acked, busy)
     if acked > sequence:
         raise JournalFault(
             f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
@@ -107,17 +116,14 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
         )
     wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
     if wrong:
-        aside = keep_aside(reader.path, "torn").name
-        _anew(reader, None, None, busy)
-        return Mended(
-            f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost; copy: {aside}"
-        )
+        said = f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost"
+        return _anew(reader, "torn", busy, Mended(said))
     if row and (newest is None or newest.row < row):
         return Mended(sure=sequence)  # after a power cut, or when that file is gone, it proves nothing
     return Mended()
 
 
-def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> str:
+def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> Mended:
     """Rows that were committed are not there, and nothing of them either."""
     row, sequence = end
     what = (
@@ -129,12 +135,13 @@ def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: in
             f"{reader.path}: {what}; the game server has acknowledged event {acked} (was the file "
             f"{reader.path.name}-wal left behind or damaged?); {WAY_OUT}"
         )
-    aside = keep_aside(reader.path, "torn").name
-    _anew(reader, row, sequence, busy)
-    return f"{what}; none was acknowledged by the game server; {_COMPARE}; copy: {aside}"
+    said = f"{what}; none was acknowledged by the game server; {_COMPARE}"
+    return _anew(reader, "torn", busy, Mended(said, lost=True), (row, sequence))
 
 
-def _torn(reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy) -> str:
+def _torn(
+    reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy
+) -> Mended:
     """A bad row: at the end and never acknowledged it is cut, else the fault is raised."""
     good_row, good_sequence, fault = _good_until(reader, found)
     bad = good_row + 1
@@ -149,13 +156,12 @@ def _torn(reader: JournalReader, newest: Newest | None, acked: int, found: Journ
             row=bad,
         )
     why = str(fault).split(": ", 1)[-1].removesuffix(f"; {WAY_OUT}")
-    aside = keep_aside(reader.path, "torn").name
-    _anew(reader, good_row, good_sequence, busy)
     upto = f" to {newest.row}" if newest is not None and newest.row > bad else " and those behind it"
-    return (
+    said = (
         f"the end of the journal was torn ({why}): row {bad}{upto} cut, none acknowledged by the game "
-        f"server; {_COMPARE}; copy: {aside}"
+        f"server; {_COMPARE}"
     )
+    return _anew(reader, "torn", busy, Mended(said, lost=True), (good_row, good_sequence))
 
 
 def _good_until(reader: JournalReader, fault: JournalFault) -> tuple[int, int, JournalFault]:
@@ -182,14 +188,41 @@ def _whole_behind(reader: JournalReader, bad: int, until: int) -> bool:
     return False
 
 
-def _anew(reader: JournalReader, upto: int | None, sure: int | None, busy: Busy) -> None:
-    """Write the journal anew from its good rows, in the schema of today, and put it in place."""
+def _anew(
+    reader: JournalReader,
+    why: str,
+    busy: Busy,
+    mended: Mended | None = None,
+    upto: tuple[int, int] | tuple[None, None] = (None, None),
+) -> Mended:
+    """Write the journal anew from its rows up to row and event ``upto``, in the schema of today.
+
+    It is kept as it was under a name with ``why`` in it. What was mended is noted in the new file until the
+    next rows are in it: a start that is cut short is not the last that tells of it.
+    """
     new = beside(reader.path, ".new")
     for suffix in ("", *LOGS, "-journal"):
         beside(new, suffix).unlink(missing_ok=True)
-    copied = copy_rows(reader, new, upto, sure=sure, between=busy)
+    before = noted(reader.meta())
+    aside = keep_aside(reader.path, why)
+    if mended is not None:
+        said = "; and now ".join(one for one in (before.said, f"{mended.said}; copy: {aside.name}") if one)
+        before = Mended(said, before.lost or mended.lost)
+    note = {"mended": f"{int(before.lost)} {before.said}"} if before.said else {}
+    try:
+        copied = copy_rows(reader, new, upto[0], sure=upto[1], between=busy, more=note)
+    except BaseException:
+        forget_aside(aside)
+        raise
     reader.close()
     put_in_place(new, reader.path)
     record = journal_newest.NewestFile(reader.path)
     with contextlib.closing(record):
         record.begin(Newest(reader.epoch, copied.row, copied.sequence, copied.acked, copied.hash))
+    return before
+
+
+def noted(meta: Mapping[str, str]) -> Mended:
+    """What was mended in a journal and is not told yet."""
+    lost, _, said = meta.get("mended", "").partition(" ")
+    return Mended(said, lost == "1")

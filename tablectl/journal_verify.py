@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablectl.events import ShoeStarted
+from tablectl.journal_keep import check_removed
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import JournalFault, Row, decode_row
 from tablectl.table import State, evolve
@@ -36,6 +37,8 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
     Raises :class:`JournalFault` naming the first bad row, and :class:`JournalUnavailable`.
     """
     start = max(after, reader.anchor().row)
+    if after <= reader.anchor().row:
+        check_removed(reader)
     state = State() if start == 0 else None  # behind another row it is known at the next checkpoint
     row, sequence, digest, replayed, checked = start, 0, b"", 0, start
     for stored, sequence, digest in reader.links(after):

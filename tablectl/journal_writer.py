@@ -17,7 +17,7 @@ from typing import Literal
 from tablectl.clock import SECOND, Instant, now
 from tablectl.journal import Journal
 from tablectl.journal_disk import Cause, cause_of
-from tablectl.journal_rows import Row
+from tablectl.journal_rows import JournalFault, Row
 
 QUEUE_ROWS = 10_000
 """Most rows that wait. The core holds the table well before (design, section 1: three quarters)."""
@@ -210,8 +210,8 @@ class JournalWriter:
         self._committing_since = self._clock().boot
         try:
             left = self._journal.trim(upto)
-        except (sqlite3.OperationalError, OSError):
-            left = 0
+        except (sqlite3.Error, OSError, JournalFault):
+            left = 0  # what is damaged stays
         finally:
             self._committing_since = None
         with self._changed:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from tablectl.clock import Instant
 from tablectl.config import Config
+from tablectl.core import Core, Record
+from tablectl.events import RowsRemoved
 from tablectl.journal import Journal, JournalReader
 from tablectl.journal_keep import keep
 from tablectl.journal_mirror import Mirror
@@ -50,11 +52,15 @@ class Keeping:
         self._readers.append(reader)
         return reader
 
-    def trims(self, writer: JournalWriter, service: Service) -> None:
+    def trims(self, core: Core, writer: JournalWriter, service: Service) -> None:
         """Before the service loop starts: have it look for rows that are kept no longer."""
         if self._days is not None:
-            job = partial(keep, self.reader(), writer.trim, self._days, self._mirrored, self._clock)
-            service.add(job)
+
+            def note(event: RowsRemoved) -> None:
+                core.offer(Record(event, self._clock()))
+
+            reader = self.reader()
+            service.add(partial(keep, reader, note, writer.trim, self._days, self._mirrored, self._clock))
 
     def committed(self) -> None:
         """On the journal's thread: there is more for the mirror."""

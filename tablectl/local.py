@@ -55,7 +55,7 @@ class _Connection(http.client.HTTPConnection):
 
 _WAYS_OUT: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such socket; is the daemon running (systemctl status 'tablectl@*')?",
-    ConnectionRefusedError: "nobody listens there: the daemon has died; journalctl says why",
+    ConnectionRefusedError: "nobody listens there: it is down; systemctl status 'tablectl@*' says why",
     PermissionError: "you may not use it; join the group tablectl",
     BlockingIOError: "the daemon takes no more connections; try again",
     TimeoutError: "the daemon takes no connection; try again",

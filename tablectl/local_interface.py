@@ -134,7 +134,7 @@ def _facts(behind: Behind) -> Facts:
         table.id,
         behind.epoch,
         table.test,
-        lambda: behind.outside.view(behind.clock().boot),
+        lambda: behind.outside.view(behind.clock().boot, behind.published.state.row),
         delivery,
         lambda: behind.outside.last_result,
         behind.health,

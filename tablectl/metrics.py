@@ -45,6 +45,8 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_scanner_outages_total": ("counter", "How often the scanner went away, since then."),
     "tablectl_journal_queue": ("gauge", "Rows that wait for the disk."),
     "tablectl_journal_state": ("gauge", "1 for how the journal's disk is, 0 for the other states."),
+    "tablectl_mirror_behind_rows": ("gauge", "Rows that the mirror lacks; absent without a mirror."),
+    "tablectl_rounds_unsettled": ("gauge", "Rounds that the game server refused to settle, and nobody yet."),
     "tablectl_beeper_up": ("gauge", "1 while the beeper can be heard, as far as it tells."),
     "tablectl_pin_lockouts": ("gauge", "Names that wait after five or more wrong PINs in a row."),
 }
@@ -118,6 +120,9 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
     yield "tablectl_journal_queue", {}, view["journal"]["depth"]
     for state in get_args(DiskState):
         yield "tablectl_journal_state", {"state": state}, state == view["journal"]["state"]
+    if view["mirror"] is not None:
+        yield "tablectl_mirror_behind_rows", {}, view["mirror"]["behind"]
+    yield "tablectl_rounds_unsettled", {}, len(view["unsettled"])
     yield "tablectl_beeper_up", {}, not view["beeper"]["why"]
     yield "tablectl_pin_lockouts", {}, view["pins"]["locked_out"]
 

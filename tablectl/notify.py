@@ -44,5 +44,5 @@ def status(view: Mapping[str, Any]) -> str:
 
 def short(text: str, most: int = 60) -> str:
     """``text`` on one line, cut to ``most`` characters."""
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = "".join(c if c.isprintable() else " " for c in "; ".join(text.splitlines()))
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -10,6 +10,7 @@ from typing import Any
 
 from tablectl.delivery.link import ServerLink
 from tablectl.gate import Gate
+from tablectl.journal_mirror import Mirror
 from tablectl.journal_writer import JournalWriter
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.signals import Signals
@@ -26,6 +27,7 @@ class Outside:
     gate: Gate
     acked: int
     last_result: dict[str, Any] | None
+    mirror: Mirror | None = None
     rounds: int = 0
 
     def resulted(self, data: dict[str, Any]) -> None:
@@ -33,8 +35,8 @@ class Outside:
         self.last_result = data
         self.rounds += 1
 
-    def view(self, now: int) -> dict[str, Any]:
-        """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns."""
+    def view(self, now: int, row: int) -> dict[str, Any]:
+        """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns; ``row``: the newest."""
         why = self.link.why
         return {
             "scanner": self.scanner.view(now),
@@ -45,6 +47,7 @@ class Outside:
                 "depth": self.writer.depth,
                 "error": self.writer.error,
             },
+            "mirror": None if self.mirror is None else self.mirror.view(row),
             "beeper": {"why": self.signals.trouble or ""},
             "pins": {"locked_out": self.gate.locked_out},
             "results": self.rounds,

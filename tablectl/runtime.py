@@ -83,7 +83,10 @@ class Runtime:
     # --- starting ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Take the table's lock, replay its journal, and start every thread; returns when all listen."""
+        """Take the table's lock, replay its journal, and start every thread; returns when all listen.
+
+        When it has failed nothing is left of it, and it may be called again.
+        """
         try:
             self._start()
         except BaseException:
@@ -166,7 +169,7 @@ class Runtime:
             on_alarm=self._alarm,
             log=self.log,
         )
-        keeping.trims(self.writer, self.service)
+        keeping.trims(self.core, self.writer, self.service)
         self._add_api(past)
         self._delivering.add_to(self.service)
         self._reloading = Reloading(
@@ -222,7 +225,14 @@ class Runtime:
             self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
             self.service.add(partial(self._admit, gate))
         self.outside = Outside(
-            self.scanner, self.writer, self.signals, self._link, gate, self.journal.acked(), past.last_result
+            self.scanner,
+            self.writer,
+            self.signals,
+            self._link,
+            gate,
+            self.journal.acked(),
+            past.last_result,
+            self._keeping.mirror,
         )
         driver, settings = self._driver
         behind = Behind(
@@ -281,6 +291,7 @@ class Runtime:
     def _set_acked(self, sequence: int) -> None:
         self.outside.acked = sequence
         self.writer.save_acked(sequence)
+        self._keeping.committed()  # half a second later it is in the journal
 
     def unhealthy(self) -> str | None:
         """Which thread does not move, or None: then the watchdog may be fed."""
@@ -300,7 +311,7 @@ class Runtime:
     def view(self) -> dict[str, Any]:
         """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
         at = self._clock()
-        return state_view(self.state, at) | self.outside.view(at.boot)
+        return state_view(self.state, at) | self.outside.view(at.boot, self.state.row)
 
     @property
     def delivery(self) -> Sender | None:

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import re
+import threading
 import tomllib
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -15,7 +16,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from tablectl import plugins
+from tablectl import mirror_place, plugins
 from tablectl.beeping import attach, make_beepers
 from tablectl.config import Config, load_config
 from tablectl.pins import make_line
@@ -379,3 +380,42 @@ def test_plugins_by_name_and_what_there_is_instead() -> None:
             load_one("nope")
     with pytest.raises(plugins.PluginError, match=r"no beeper named 'x'; there are: bell, null, patlite, "):
         plugins.load_beeper("x")
+
+
+@pytest.mark.parametrize(
+    "kind", ["folder", "pipe", "symlink", "hard link", "itself", "log", "by the back door", "lock"]
+)
+def test_a_mirror_is_a_file_of_its_own(tmp_path: Path, kind: str) -> None:
+    """Whatever leads there; and what is no file is never opened: a pipe would wait for ever."""
+    journal, place = tmp_path / "T07.db", tmp_path / "mirror.db"
+    journal.write_bytes(b"x")
+    match kind:
+        case "folder":
+            place.mkdir()
+        case "pipe":
+            os.mkfifo(place)
+        case "symlink":
+            place.symlink_to(journal)
+        case "hard link":
+            place.hardlink_to(journal)
+        case "itself":
+            place = tmp_path / "." / "T07.db"
+        case "log":
+            (tmp_path / "same").symlink_to(tmp_path)
+            place = tmp_path / "same" / "T07.db-wal"  # not there yet
+        case "by the back door":  # what is made anew beside the mirror is the journal
+            journal = tmp_path / "mirror.db.new"
+        case _:
+            place = tmp_path / "T07.lock"
+    (line,) = faults(tmp_path, LEAST + f'[journal]\npath = "{journal}"\nmirror = "{place}"\n')
+    assert line.startswith(f"{tmp_path / 'T07.toml'}: journal.mirror: ")
+    for fine in ("other.db", "T07.db.mirror", "gone/T07.db"):
+        load(tmp_path, LEAST + f'[journal]\npath = "{journal}"\nmirror = "{tmp_path / fine}"\n')
+
+
+def test_a_medium_that_does_not_answer_holds_up_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = threading.Event()
+    monkeypatch.setattr(mirror_place, "PATIENCE", 0.01)
+    monkeypatch.setattr(mirror_place, "why_unfit", lambda *_: str(answers.wait(5)))
+    assert mirror_place.unfit(Path("/mirror"), Path("/journal")) == ""
+    answers.set()

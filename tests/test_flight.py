@@ -63,6 +63,20 @@ def test_recordings_make_room_for_newer_ones_of_the_same_table_only(tmp_path: Pa
     assert len(list(tmp_path.glob("T07-*"))) == KEPT
 
 
+def test_asking_never_pushes_out_a_fault_and_the_other_way_round(tmp_path: Path) -> None:
+    flight = FlightRecorder()
+    fault = flight.write(tmp_path, "T07", "the core thread ended", AT)
+    asked = flight.write(tmp_path, "T07", "somebody asked", AT, asked=True)
+    other = flight.write(tmp_path, "T07-flight-asked", "another table", AT)
+    for n in range(1, KEPT + 3):
+        flight.write(tmp_path, "T07", f"{n}", Instant(AT.boot, AT.wall + n * SECOND), asked=True)
+    assert fault.exists() and other.exists() and not asked.exists()
+    for n in range(1, KEPT + 3):
+        flight.write(tmp_path, "T07", f"{n}", Instant(AT.boot, AT.wall + n * SECOND))
+    assert not fault.exists() and other.exists()
+    assert len(list(tmp_path.glob("T07-flight-asked-2*"))) == KEPT
+
+
 def test_a_disk_that_takes_nothing_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         FlightRecorder().write(tmp_path / "nowhere", "T07", "x", AT)

@@ -17,15 +17,28 @@ import pytest
 from aiohttp import web
 
 from tablectl import api_journal
-from tablectl.cli import main
+from tablectl.cli import check_copies, main
+from tablectl.cli.check_copies import copies_findings
 from tablectl.config import load_config
 from tablectl.journal import Journal, JournalReader, Row
 from tablectl.journal_backup import NotRestored, backup, restore
+from tablectl.journal_copy import copy_rows
 from tablectl.journal_pages import Wanted, page
 from tests.e2e.harness import BARE, PIT_BOSS, Rig, until
 from tests.journals import fill, starts
 from tests.test_api import CARDS, Bench
 
+LEAST = """[table]
+id = "T07"
+[scanner]
+driver = "angel-eye"
+device = "/dev/null"
+[journal]
+path = "T07.db"
+mirror = "{away}/m.db"
+[api]
+socket = "none.sock"
+"""
 Typed = tuple[int, str, str]
 
 
@@ -142,6 +155,49 @@ def test_a_backup_while_it_plays_is_whole_and_goes_back(
     assert code == 1 and "[journal] backups" in err
     code, _, err = typed(capsys, "restore", str(file), "--config", str(bench.config))
     assert code == 1 and "stop it first" in err
+
+
+def said(config: Path) -> dict[str, tuple[str, str]]:
+    """What `tablectl check` says of mirror and backups."""
+    return {one.what: (one.grade, one.text) for one in copies_findings(load_config(config))}
+
+
+def test_check_tells_of_mirror_and_backups(bench: Bench, tmp_path: Path) -> None:
+    grade, text = said(bench.config)["mirror"]
+    assert grade == "warn" and "on the same disk as the journal" in text and " rows behind" in text
+
+    fill(tmp_path / "T07.db")
+    config, away = tmp_path / "T07.toml", Path("/dev/shm") / f"tablectl-{os.getpid()}"
+    config.write_text(LEAST.replace("{away}", str(away)))
+    assert "is its medium there?" in said(config)["mirror"][1]
+    away.mkdir()
+    try:
+        assert said(config)["mirror"] == ("ok", f"{away}/m.db, not there yet; the daemon makes it")
+        with contextlib.closing(JournalReader.open(tmp_path / "T07.db")) as reader:
+            copy_rows(reader, away / "m.db", 40)
+            rows = reader.last()[0]
+            assert said(config)["mirror"] == ("ok", f"{away}/m.db, {rows - 40} rows behind")
+            (away / "m.db").write_bytes(b"no journal")
+            assert said(config)["mirror"][0] == "warn"
+            assert said(config)["backups"] == ("warn", said(config)["backups"][1])
+            backup(reader, tmp_path / "backups")
+        assert said(config)["backups"] == ("ok", f"1 in {tmp_path}/backups, the newest 0 hours old")
+        (one,) = (tmp_path / "backups").iterdir()
+        os.utime(one, (0, 0))
+        assert said(config)["backups"][0] == "warn"
+        config.write_text(LEAST.replace('mirror = "{away}/m.db"', ""))
+        assert said(config)["mirror"][0] == "warn"
+    finally:
+        shutil.rmtree(away)
+
+
+def test_check_does_not_wait_for_a_medium_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config, over = tmp_path / "T07.toml", threading.Event()
+    config.write_text(LEAST.replace("{away}", str(tmp_path)))
+    monkeypatch.setattr(check_copies, "SECONDS", 0.01)
+    monkeypatch.setattr(check_copies, "_mirror", lambda *_: over.wait(5))
+    assert said(config)["mirror"] == ("warn", f"{tmp_path}/m.db: its medium does not answer")
+    over.set()
 
 
 def test_the_daemons_folder_of_backups_is_bounded(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
@@ -303,8 +359,8 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
     for source, table, why in (
         (bad, "T07", "row 30"),
         (file, "T08", "of table T07, not of T08"),
-        (tmp_path / "none.db", "T07", "cannot be used"),
-        (tmp_path, "T07", "cannot be used"),
+        (tmp_path / "none.db", "T07", "nothing was restored"),
+        (tmp_path, "T07", "nothing was restored"),
     ):
         with pytest.raises(NotRestored, match=why):
             restore(source, tmp_path / "T07.db", table)

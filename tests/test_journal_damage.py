@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -188,6 +189,28 @@ def test_a_torn_end_is_cut_if_it_was_never_acknowledged(
     assert judge(whole, whole.path) == "mended"
     reader = JournalReader.open(whole.path)
     assert reader.rows()[: first - 1] == whole.rows[: first - 1]
+
+
+def test_what_was_mended_is_told_until_a_row_is_written_behind_it(tmp_path: Path) -> None:
+    """Else a start that is cut short would be the last to know that rows are lost."""
+    whole = Whole(tmp_path, 0)
+    for behind in (1, 2):
+        with contextlib.closing(sqlite3.connect(whole.path)) as db, db:
+            db.execute("UPDATE rows SET hash = zeroblob(32) WHERE row > ?", (len(whole.rows) - behind,))
+        journal = Journal.open(whole.path, "T07")
+        assert journal.mended.count(" cut, none acknowledged") == behind and journal.lost
+        said = journal.mended
+        journal.set_acked(0)
+        journal.close()
+        journal = Journal.open(whole.path, "T07")
+        assert (journal.mended, journal.lost) == (said, True)
+        journal.close()
+    journal = Journal.open(whole.path, "T07")
+    journal.append([Row(journal.last()[0] + 1, None, None, whole.rows[-1].private)])
+    journal.close()
+    journal = Journal.open(whole.path, "T07")
+    assert (journal.mended, journal.lost) == ("", False)
+    journal.close()
 
 
 def test_of_a_page_that_cannot_be_read_only_its_rows_are_cut(tmp_path: Path) -> None:

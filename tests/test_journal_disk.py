@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, JournalUnavailable, Row
 from tablectl.journal_disk import cause_of
 from tablectl.journal_writer import Batch, JournalWriter
-from tests.e2e.harness import BARE, until
+from tests.e2e.harness import BARE, Rig, until
 from tests.test_api import CARDS, Bench
+from tests.test_reloading import told
 
 PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))
 
@@ -160,20 +162,71 @@ def test_a_start_on_a_read_only_or_full_disk_is_tried_again(disk: Callable[[str]
         Journal.open(folder / "T07.db", "T07")
     mount(folder, "rw")
     stuff = fill(folder)
-    with contextlib.suppress(JournalUnavailable):
-        Journal.open(folder / "T07.db", "T07").close()
+    # Behind a kill there is room to open it, and the table is up, and says that the disk is full.
+    with contextlib.nullcontext() if logs else contextlib.suppress(JournalUnavailable):
+        journal = Journal.open(folder / "T07.db", "T07")
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            journal.append([row(2)])
+        journal.close()
     stuff.unlink()
     again = Journal.open(folder / "T07.db", "T07")
     assert again.last()[0] == 1 and not again.mended
     again.close()
 
 
-def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
-    disk: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+def test_mending_on_a_full_disk_leaves_nothing_and_is_done_when_there_is_room(
+    disk: Callable[[str], Path],
 ) -> None:
     folder = disk("2M")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with Bench("bee-tek", overrides=BARE) as rig:
+    journal = Journal.open(folder / "T07.db", "T07")
+    journal.append([row(n) for n in range(1, 100)])
+    journal.close()
+    with contextlib.closing(sqlite3.connect(journal.path)) as db, db:
+        db.execute("UPDATE rows SET hash = zeroblob(32) WHERE row = 99")
+    for leave in (100 << 10, 500 << 10):  # for less than a copy, and for one of the two
+        stuff = fill(folder, leave)
+        with pytest.raises(JournalUnavailable):
+            Journal.open(journal.path, "T07")
+        stuff.unlink()
+        assert not [one.name for one in folder.iterdir() if "torn" in one.name or ".new" in one.suffixes]
+    again = Journal.open(journal.path, "T07")
+    assert again.last()[0] == 98 and again.lost and "row 99" in again.mended
+    again.close()
+
+
+@pytest.mark.parametrize("how", ["full", "ro"])
+def test_a_start_waits_for_a_disk_that_takes_nothing_and_says_so(
+    how: str, disk: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = disk("2M")
+    with Rig("bee-tek", overrides=BARE, disk=folder) as rig, told(rig, monkeypatch) as heard:
+        rig.daemon.log = tmp_path / "daemon.log"
+        Journal.open(rig.journal_path, "E2E").close()
+        stuff = fill(folder)
+        if how == "ro":
+            stuff.unlink()
+            mount(folder, "ro")
+        begun = time.monotonic()
+        rig.daemon.start()
+        until(lambda: any("waiting for the journal's disk" in line for line in heard), "it says why")
+        assert rig.daemon.running and not heard.count("READY=1")
+        assert "no table can be played" in rig.errors() and "Traceback" not in rig.errors()
+        if how == "ro":
+            mount(folder, "rw")
+        else:
+            stuff.unlink()
+        until(lambda: rig.client.state()["table"] == "E2E", "it goes on by itself")
+        until(lambda: heard.count("READY=1"), "it is ready")
+        assert time.monotonic() - begun < 10
+        assert rig.errors().count("no table can be played") <= 2, "once in the log, once for a person"
+        assert rig.daemon.end()[0] == 0
+
+
+def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
+    disk: Callable[[str], Path],
+) -> None:
+    folder = disk("2M")
+    with Bench("bee-tek", overrides=BARE, disk=folder) as rig:
         rig.open_table(CARDS * 4)
         rig.bets()
         rig.deal(2)

@@ -9,18 +9,23 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tablectl.clock import SECOND, Instant
+from tablectl.clock import SECOND, Instant, now
+from tablectl.config import load_config
+from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
+from tablectl.journal_backup import restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay, replay_journal
+from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
 from tests.journals import WALL, fill, starts
@@ -98,6 +103,19 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
     assert list(spans(journal))
 
 
+def noted(journal: Journal, upto: int, wall: int = WALL + 9_000 * DAY) -> None:
+    """The row that says that the rows up to ``upto`` go."""
+    _, sequence, digest = next(iter(journal.links(upto)))
+    event = RowsRemoved(upto=upto, sequence=sequence, hash=digest.hex())
+    journal.append([Row(journal.last()[0] + 1, None, None, private_body(event, Instant(1, wall)))])
+
+
+def removed(journal: Journal, upto: int) -> None:
+    noted(journal, upto)
+    while journal.trim(upto):
+        pass
+
+
 # --- how long rows are kept ---------------------------------------------------------------------------
 
 
@@ -127,8 +145,18 @@ def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
     journal.set_acked(3)
+    noted(journal, starts(rows)[1] - 1)
     assert journal.trim(starts(rows)[1] - 1) == 0
-    assert journal.rows() == rows
+    assert journal.rows()[:-1] == rows
+
+
+def test_nothing_goes_that_no_row_says_is_to_go(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    assert journal.trim(40) == 0 and journal.anchor().row == 0
+    noted(journal, 20)
+    assert journal.trim(40) == 0 and journal.anchor().row == 20
+    assert journal.rows()[0] == rows[20]
 
 
 def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
@@ -141,16 +169,16 @@ def test_what_is_left_is_verified_replayed_and_goes_on(path: Path) -> None:
     reader = journal.reader()
     before = iter(reader.links())
     next(before), next(before)
-    while journal.trim(begins[1] - 1):
-        pass
-    assert journal.rows() == rows[begins[1] - 1 :]
-    assert journal.verify() == len(rows)
+    removed(journal, begins[1] - 1)
+    state = replace(state, row=len(rows) + 1)
+    assert journal.rows()[:-1] == rows[begins[1] - 1 :]
+    assert journal.verify() == len(rows) + 1
     assert [s.first for s in spans(journal)] == [begins[1], begins[2]]
     first = rows[begins[1] - 1].sequence
     assert journal.first_sequence() == first
     assert reader.first_sequence() == first
     assert replay_journal(journal).state == state
-    assert journal.last()[0] == len(rows)
+    assert journal.last()[0] == len(rows) + 1
     journal.close()
     again = Journal.open(path, "T07")
     assert replay_journal(again).state == state
@@ -171,17 +199,54 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
     monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
     late = Instant(0, WALL + 9_000 * DAY)
 
-    async def asked(seconds: float) -> list[int]:
+    async def asked(seconds: float, journal: Journal | None = None) -> list[int]:
         found: list[int] = []
+
+        def note(event: RowsRemoved) -> None:
+            found.append(-event.upto)
+            if journal is not None:
+                noted(journal, event.upto, late.wall)
+
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(keep(reader, found.append, 400, lambda: None, lambda: late), seconds)
+            await asyncio.wait_for(keep(reader, note, found.append, 400, lambda: None, lambda: late), seconds)
         return found
 
-    assert await asked(0.2) == [starts(rows)[2] - 1]
+    upto = starts(rows)[2] - 1
+    journal = Journal.open(path, "T07")
+    assert (await asked(0.2, journal))[:2] == [-upto, upto], "first the row, and only then they go"
+    assert await asked(0.2) == [upto], "noted once"
+    while journal.trim(upto):
+        pass
+    assert all(spans(journal)) and await asked(0.2) == []
+    journal.close()
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
         db.commit()
     assert await asked(0.2) == []
+
+
+def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way: through the core into the chain, and only then out of the file."""
+    rows = fill(tmp_path / "T07.db")
+    config = tmp_path / "T07.toml"
+    config.write_text(
+        '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/none"\n'
+        '[journal]\npath = "T07.db"\nkeep_days = 400\n[api]\nsocket = "t.sock"\n'
+    )
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0.05)
+    runtime = Runtime(load_config(config), clock=lambda: Instant(now().boot, WALL + 9_000 * DAY))
+    runtime.start()
+    upto = starts(rows)[2] - 1
+    try:
+        with contextlib.closing(JournalReader.open(tmp_path / "T07.db")) as reader:
+            until(lambda: reader.anchor().row == upto, "they are removed")
+            assert len(reader.rows_of_type("rows.removed")) == 1
+            assert all(spans(reader))
+    finally:
+        assert runtime.stop()
+    journal = Journal.open(tmp_path / "T07.db", "T07")
+    assert not journal.mended and all(spans(journal))
+    journal.close()
 
 
 def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
@@ -190,14 +255,68 @@ def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
     reader = journal.reader()
     walk = reader.links(10)
     next(walk)
-    while journal.trim(starts(rows)[2] - 1):
+    removed(journal, starts(rows)[2] - 1)
+    assert [row.row for row, _, _ in walk if row][-1] == len(rows) + 1
+
+
+def pretended(path: Path, row: int) -> None:
+    """Somebody removes the rows up to that one, and lets the file begin behind them."""
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        _, sequence, digest = next(iter(reader.links(row)))
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM rows WHERE row <= ?", (row,))
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('anchor', ?)", (f"{row} {sequence} {digest.hex()}",))
+
+
+@pytest.mark.parametrize(
+    ("truly", "more", "said"),
+    [
+        (0, 20, "row 20: it and those before it are gone, and no row says"),
+        (1, 0, ""),
+        (1, 20, "and no row says"),
+        (2, 0, "row {upto}: it and those before it were removed within 400 days"),
+    ],
+)
+def test_verify_names_rows_that_are_gone_without_a_word_or_before_their_time(
+    path: Path, truly: int, more: int, said: str
+) -> None:
+    """``truly``: 1: some went as they should; 2: a row says so, of rows that are too young."""
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    upto = starts(rows)[1] - 1 if truly else 0
+    if truly:
+        noted(journal, upto, WALL + (900 if truly == 1 else 200) * DAY)
+        while journal.trim(upto):
+            pass
+    journal.close()
+    if more:
+        pretended(path, upto + more)
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        assert reader.verify() == len(rows) + bool(truly), "by its hashes alone it is whole"
+        if not said:
+            assert list(spans(reader))
+            return
+        with pytest.raises(JournalFault, match=said.format(upto=upto)):
+            list(spans(reader))
+
+
+def test_verify_names_another_history_under_the_number_that_was_to_go(path: Path) -> None:
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    event = RowsRemoved(upto=20, sequence=1, hash="00" * 32)
+    body = private_body(event, Instant(1, WALL + 900 * DAY))
+    journal.append([Row(len(rows) + 1, None, None, body)])
+    while journal.trim(20):
         pass
-    assert [row.row for row, _, _ in walk if row][-1] == len(rows)
+    with pytest.raises(JournalFault, match="row 20: it is not the last one that was to be removed"):
+        list(spans(journal))
+    journal.close()
 
 
 def test_the_writer_removes_between_its_commits(path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
+    noted(journal, starts(rows)[1] - 1)
     done: list[Batch] = []
     writer = JournalWriter(journal, done.extend, lambda error: None)
     writer.start()
@@ -241,10 +360,10 @@ def test_the_mirror_has_every_row_and_goes_on_after_a_restart(path: Path, tmp_pa
     at = tmp_path / "second" / "T07.db"
     at.parent.mkdir()
     for upto in (1, 2):
+        journal = Journal.open(path, "T07")
         mirror = mirror_of(path, at)
         mirror.start()
         until(lambda m=mirror, n=upto: m.row >= len(rows) + n - 1 and not m.error, "it has caught up")  # type: ignore[misc]
-        journal = Journal.open(path, "T07")
         journal.append([Row(len(rows) + upto, None, None, rows[0].private)])
         journal.close()
         mirror.wake()
@@ -275,6 +394,7 @@ def test_a_medium_that_is_missing_full_or_read_only_is_caught_up(path: Path, med
         journal.append([Row(len(rows) + n, None, None, rows[0].private, bytes(5000))])
     mirror.wake()
     until(lambda: "full" in mirror.trouble, "the full medium is told")
+    assert mirror.view(len(rows) + 39)["behind"] == 39 and "full" in str(mirror.view(0)["error"])
     stuff.unlink()
     subprocess.run(["mount", "-o", "remount,size=2M", str(medium)], check=True)
     until(lambda: mirror.row == len(rows) + 39 and not mirror.trouble, "it has caught up")
@@ -303,6 +423,22 @@ def test_a_mirror_of_another_history_is_left_alone(path: Path, tmp_path: Path) -
     assert at.read_bytes() == content
 
 
+def test_what_came_to_be_the_journal_itself_after_the_start_is_not_written(
+    path: Path, tmp_path: Path
+) -> None:
+    rows = fill(path)
+    at = tmp_path / "mirror.db"
+    at.symlink_to(path)
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        with pytest.raises(JournalFault, match="is the journal itself"):
+            mirror_of(path, at).follow(reader)
+        at.unlink()
+        os.mkfifo(at)
+        with pytest.raises(JournalFault, match="is a pipe"):
+            mirror_of(path, at).follow(reader)
+        assert reader.verify() == len(rows)
+
+
 def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp_path: Path) -> None:
     rows = fill(path)
     at, short = tmp_path / "mirror.db", tmp_path / "short.db"
@@ -317,12 +453,47 @@ def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp
 def test_a_mirror_begins_where_the_journal_does(path: Path, tmp_path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
-    while journal.trim(starts(rows)[1] - 1):
-        pass
+    removed(journal, starts(rows)[1] - 1)
     at = tmp_path / "mirror.db"
     mirror_of(path, at).follow(journal)
     assert same(path, at)
     assert JournalReader.open(at).first_sequence() == journal.first_sequence()
+
+
+def test_a_mirror_whose_writer_was_killed_in_mid_transaction_goes_on_and_goes_back(
+    path: Path, tmp_path: Path
+) -> None:
+    """What must be undone lies beside it, and who only reads may not do that."""
+    rows = fill(path)
+    reader = JournalReader.open(path)
+    mirror = mirror_of(path, tmp_path / "mirror.db")
+    mirror.follow(reader)
+    db = mirror._target
+    assert db is not None
+    db.execute("PRAGMA cache_size = 1")  # its pages go to the file before the end, as in a long transaction
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("UPDATE rows SET raw = zeroblob(5000) WHERE row < 50")
+    medium = tmp_path / "medium"
+    medium.mkdir()
+    for name in ("mirror.db", "mirror.db-journal"):
+        shutil.copy(tmp_path / name, medium / name)
+    mirror._leave()
+
+    left = medium / "mirror.db"
+    before = left.read_bytes()
+    (tmp_path / "new").mkdir()
+    new = tmp_path / "new" / "T07.db"
+    (tmp_path / "link.db").symlink_to(left)
+    restore(tmp_path / "link.db", new, "T07")
+    assert left.read_bytes() == before
+    assert sorted(one.name for one in new.parent.iterdir()) == ["T07.db", "T07.db.newest"]
+    assert same(path, new)
+
+    again = mirror_of(path, left)
+    again.follow(reader)
+    assert again.row == len(rows) and same(path, left)
+    again._leave()
+    reader.close()
 
 
 def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
@@ -331,7 +502,7 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
     mirror._since = 0
     assert mirror.trouble == ""
     now[0] = Instant(LATE + SECOND, 0)
-    assert "longer than a minute" in mirror.trouble
+    assert "longer than a minute" in mirror.trouble and "longer than a minute" in str(mirror.view(9)["error"])
 
 
 # --- what was lost ------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def view(**changes: Any) -> dict[str, Any]:
         "table": "T07", "epoch": "4f2a91", "test": False, "phase": "idle", "holds": [], "alerts": [],
         "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340, "link": {"good": True},
         "scanner": SCANNER, "journal": {"depth": 1, "state": "ok"}, "beeper": {"why": ""},
-        "pins": {"locked_out": 0}, **changes,
+        "pins": {"locked_out": 0}, "mirror": {"behind": 12}, "unsettled": ["1/2", "1/3"], **changes,
     }  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_values_are_those_of_the_state() -> None:
         ("acknowledged_sequence", 340), ("link_good", 1), ("scanner_up", 1), ("scanner_rejects_total", 2),
         ("scanner_bytes_total", 90), ("scanner_frames_total", 8), ("scanner_cards_total", 7),
         ("scanner_outages_total", 1), ("scanner_last_good_age_seconds", 4.5),
-        ("journal_queue", 1), ("pin_lockouts", 0),
+        ("journal_queue", 1), ("pin_lockouts", 0), ("mirror_behind_rows", 12), ("rounds_unsettled", 2),
     ):  # fmt: skip
         assert told[f"tablectl_{name}"] == alone(value), name
 

@@ -331,12 +331,13 @@ def test_systemd_is_told_of_ready_reload_status_and_stop(monkeypatch: pytest.Mon
         assert any(line.startswith("STATUS=table E2E: closed; scanner ") for line in heard)
         until(lambda: heard.count("WATCHDOG=1"), "the watchdog is fed")
         good = rig.config.read_text()
-        rig.config.write_text("nonsense")
+        rig.config.write_text("x = 1\ny = 2\n")
         rig.daemon.send(signal.SIGHUP)
         until(lambda: heard.count("READY=1") == 2, "the reload is over")
         begun = heard.index("RELOADING=1")
         assert heard[begun + 1].startswith("MONOTONIC_USEC=")
         until(lambda: [line for line in heard if "reload refused" in line], "the status tells")
+        assert "\\x" not in rig.errors() and ": x: " in rig.errors() and "; " in rig.errors()
         rig.config.write_text(good)
         rig.daemon.send(signal.SIGHUP)
         until(lambda: heard.count("READY=1") == 3, "the reload is over")
@@ -422,7 +423,7 @@ def test_the_status_is_one_short_line_whatever_comes() -> None:
     }
     line = status(view)
     assert line.startswith(
-        "dealing 12/34; HOLD unread, device-lost; scanner absent; link bad (line one STATUS"
+        "dealing 12/34; HOLD unread, device-lost; scanner absent; link bad (line one; STATUS"
     )
     assert line.isprintable()
     assert len(line) <= MOST

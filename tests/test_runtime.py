@@ -22,7 +22,9 @@ from tablectl.config import load_config
 from tablectl.core import Record
 from tablectl.daemon import setup_logging
 from tablectl.events import HandTurned, PinAttempted, private_body, public_body
+from tablectl.gameserver.store import Store
 from tablectl.journal import Journal, Row
+from tablectl.journal_file import keep_aside
 from tablectl.lock import TableLocked
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
@@ -257,7 +259,9 @@ import sqlite3, sys
 from pathlib import Path
 from tablectl import journal_file
 from tablectl.config import load_config
+from tablectl import daemon
 from tablectl.daemon import run
+daemon.PATIENCE = 0  # the next process goes on waiting
 def fails(path, mode):
     error = sqlite3.DatabaseError("as told")
     error.sqlite_errorcode = getattr(sqlite3, sys.argv[2])
@@ -361,6 +365,30 @@ def test_a_server_that_stays_away_is_told_to_the_pit_once_until_it_was_there_aga
             assert runtime.stop()
 
 
+def test_whatever_the_umask_nothing_that_is_written_is_for_everybody() -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        path = without_server(rig)
+        path.write_text(path.read_text().replace("[journal]\n", '[journal]\nmirror = "mirror.db"\n'))
+        ours, before = os.umask(0), set(rig.folder.rglob("*"))
+        try:
+            Store(rig.folder / "bets.db").close()
+            runtime = Runtime(load_config(path))
+            runtime.start()
+            runtime.incidents.record("x")
+            runtime.incidents.record("x", asked=True)
+            rig.client.post("/v1/journal/backup", {})
+            until(lambda: rig.client.get("/v1/journal/backup")[1].get("file"), "the backup is made")
+            until(lambda: (rig.folder / "mirror.db").exists(), "the mirror is made")
+            keep_aside(rig.journal_path, "torn")
+            made = {p: p.stat().st_mode for p in set(rig.folder.rglob("*")) - before if p.is_file()}
+            assert runtime.stop()
+        finally:
+            os.umask(ours)
+        ends = {"lock", "db", "db-wal", "db-shm", "newest", "jsonl"}
+        assert ends <= {one.name.rpartition(".")[2] for one in made} and len(made) > 9
+        assert {one.name: oct(mode) for one, mode in made.items() if mode & 0o137} == {}
+
+
 def test_two_tables_in_one_process_keep_apart() -> None:
     with Bench("bee-tek", overrides=BARE) as one, Bench("angel-eye", overrides=BARE) as two:
         one.open_table(CARDS)
@@ -451,9 +479,10 @@ def test_log_that_cannot_be_written_is_no_reason_to_stop(
 @pytest.mark.usefixtures("_logging")
 def test_log_escapes_what_a_peer_may_have_sent(capsys: pytest.CaptureFixture[str]) -> None:
     setup_logging("console", "info")
-    structlog.get_logger("test").error("trouble", reason="\x1b[2J\x07gone\n")
+    structlog.get_logger("test").error("trouble", reason="\x1b[2J\x07gone\r\nfor good\n")
     said = capsys.readouterr().err
-    assert "\\x1b[2J\\x07gone\\x0a" in said
+    assert "x1b[2J" in said and "x07gone; for good" in said and said.count("\n") == 1
+    assert "\x1b" not in said
     assert "\x07" not in said
 
 

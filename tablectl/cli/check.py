@@ -44,6 +44,7 @@ class Finding:
 def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     """Everything, in the order to mend it in."""
     from tablectl.cli.check_beepers import beeper_findings
+    from tablectl.cli.check_copies import copies_findings
     from tablectl.cli.check_device import device_findings
     from tablectl.config import load_config
     from tablectl.profiles import ConfigError
@@ -59,6 +60,7 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     findings += beeper_findings(config, not config_only)
     if not config_only:
         findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
+        findings += copies_findings(config)
     return findings
 
 

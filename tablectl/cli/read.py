@@ -187,6 +187,8 @@ class State:
         it_is = [f"  {word(scanner['identity'], 200)}{hangs}"] if scanner.get("identity") else []
         age = scanner.get("last_good_age")
         last = f", last good one {age:.1f} s ago" if isinstance(age, int | float) else ""
+        mirror = mapping(raw.get("mirror"))
+        behind = f"mirror {word(mirror.get('behind'), 20)} rows behind: {word(mirror.get('error'), 300)}"
         stored = f"events {word(raw.get('sequence'), 20)}, acknowledged {word(raw.get('acked'), 20)}"
         return [
             f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",
@@ -195,4 +197,5 @@ class State:
             f"{word(scanner.get('rejects'), 20)} rejects{last}",
             link_line(link),
             f"journal {word(journal.get('state'), 40)}, {word(journal.get('depth'), 20)} waiting; {stored}",
+            *([behind] if mirror.get("error") else []),
         ]

@@ -68,6 +68,21 @@ class DeliverySkipped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowsRemoved(Event):
+    """The journal's rows up to ``upto`` are removed from here on, as too old.
+
+    ``sequence``, ``hash`` (hex): the newest event up to that row, and its hash. In the chain, so that nobody
+    can remove more and say that it was this.
+    """
+
+    TYPE = "rows.removed"
+    PUBLIC = False
+    upto: int
+    sequence: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PinAttempted(Event):
     TYPE = "pin.attempted"
     PUBLIC = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -73,6 +74,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))  # bets are not for everybody
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
             self._db.execute(f"PRAGMA {pragma}")

@@ -258,6 +258,7 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         # event.parked and history.skipped are no rows: they are sent in place of rows.
         ev.CommandRecorded: _same,
         ev.PinAttempted: _same,
+        ev.RowsRemoved: _same,
         ev.ScanPassed: _scan_passed,
     }
 )

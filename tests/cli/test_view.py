@@ -118,6 +118,7 @@ def test_status_says_how_the_scanner_is(changes: dict[str, Any], lines: list[str
         ({"reserved": 1}, "1 card reserved for the next round"),
         ({"reserved": 2}, "2 cards reserved for the next round"),
         ({"settled": {"where": "12/33", "what": "void"}}, "last: round 12/33, void"),
+        ({"mirror": {"behind": 7, "error": "disk I/O error"}}, "mirror 7 rows behind: disk I/O error"),
         (
             {"unsettled": ["12/33", "12/34"]},
             "UNSETTLED: round 12/33, 12/34: void or amend what the game server refused",
@@ -309,7 +310,7 @@ def test_no_daemon_is_exit_3_with_the_path_and_a_way_out(run: Path, words: list[
     assert missing.returncode == 3 and str(socket) in missing.stderr and "running" in missing.stderr
     FakeDaemon(socket).close()
     dead = tablectl(*words, run=run)
-    assert dead.returncode == 3 and str(socket) in dead.stderr and "died" in dead.stderr
+    assert dead.returncode == 3 and str(socket) in dead.stderr and "systemctl status" in dead.stderr
     long = tablectl(*words, "--socket", "/run/" + "x" * 200, run=run)
     assert long.returncode == 3 and "too long" in long.stderr
 

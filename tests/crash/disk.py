@@ -45,7 +45,7 @@ def shim(folder: Path) -> Path:
 
 
 def environment(library: Path, folder: Path, record: Path, **more: int) -> dict[str, str]:
-    """For a process whose files in ``folder`` are recorded. ``more``: DIE_AT or FAIL_AT."""
+    """For a process whose files in ``folder`` are recorded. ``more``: DIE_AT, FAIL_AT, FAIL_DIES."""
     return {
         "LD_PRELOAD": str(library),
         "POWERCUT_FOLDER": str(folder),

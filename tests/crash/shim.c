@@ -4,7 +4,7 @@
  * POWERCUT_FOLDER and every message on a socket is noted in the file POWERCUT_LOG, from which a test rebuilds
  * the files as they would be if the power had failed at any moment. With POWERCUT_DIE_AT=N the process ends
  * by itself before the N-th sync of a log file (its pages are in memory and not on the disk); with
- * POWERCUT_FAIL_AT=N that sync fails instead.
+ * POWERCUT_FAIL_AT=N that sync fails instead, and with POWERCUT_FAIL_DIES=1 the process ends there too.
  *
  * A record: one letter, length of the name (u8), of the second part (u32), offset (u64); then name and part.
  *   C created   W written   T truncated to offset   F sync begun   f sync done   D folder synced
@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder[1024];
 static size_t folder_length;
 static int record_fd = -1;
-static long syncs, die_at, fail_at;
+static long syncs, die_at, fail_at, fail_dies;
 static struct { char kind; char name[NAME + 1]; } known[FDS]; /* kind: 0 unknown, f file, d folder */
 
 #define REAL(name) \
@@ -45,6 +45,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *where = getenv("POWERCUT_FOLDER"), *log = getenv("POWERCUT_LOG");
     const char *die = getenv("POWERCUT_DIE_AT"), *fail = getenv("POWERCUT_FAIL_AT");
+    fail_dies = getenv("POWERCUT_FAIL_DIES") != NULL;
     if (!where || !log || strlen(where) >= sizeof folder)
         return;
     strcpy(folder, where);
@@ -215,6 +216,8 @@ static int sync_begins(int fd, char *name)
             goes_on = syncs != fail_at;
         }
         note(goes_on ? 'F' : 'X', name, 0, "", 0);
+        if (!goes_on && fail_dies)
+            kill(getpid(), SIGKILL);
     }
     pthread_mutex_unlock(&lock);
     return goes_on;

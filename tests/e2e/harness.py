@@ -163,8 +163,11 @@ class Rig:
         speed: float = 200.0,
         overrides: Changes | None = None,
         url: str | None = None,
+        disk: Path | None = None,
     ) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="tablectl-e2e-"))  # short: a socket's path is in it
+        """``disk``: where its folder is made, on another file system."""
+        # Its name is short: a socket's path is in it.
+        self.folder = Path(tempfile.mkdtemp(prefix="tablectl-e2e-", dir=disk))
         self.protocol = protocol
         self.speed = speed
         self.port = free_port()
