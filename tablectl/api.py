@@ -120,7 +120,9 @@ class Api:
         await self._connections.watch(self._runner)
 
     async def stop(self) -> None:
-        """Close the socket and remove its file, if it is ours."""
+        """Close the socket and remove its file, if it is ours. Who follows events is no reason to stay."""
+        for request in self._following:
+            request.task.cancel()
         if self._runner is not None:
             await self._runner.cleanup()
         if self._bound:
