@@ -282,8 +282,10 @@ class NatsDelivery(Sender):
 
     async def _ask(self) -> None:
         answer = await self._asked(self._deadline)
-        assert self._taken is not None
+        assert self._taken is not None and self._outbox is not None
         before, at = self._taken, self._clock().boot
+        if self._outbox.sure is None:  # the stream showed what it has; since then it is given new events
+            before = replace(before, sure=None)
         request: Send | Probe = Probe()
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
             request = Send(answer.body["next"], 1)

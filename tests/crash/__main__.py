@@ -30,7 +30,8 @@ def _points(protocol: str, seed: int, via: Via, given: argparse.Namespace) -> Fo
     only = [kind for kind in given.kind or () if kind in every_kind(via)]
     if given.kind and not only:
         return found
-    for (kind, nth), found in every_boundary(protocol, seed, via, only, given.cut_at, twice=given.twice):
+    every = every_boundary(protocol, seed, via, only, given.cut_at, twice=given.twice, every=given.every)
+    for (kind, nth), found in every:
         if given.verbose and nth % 10 == 0:
             print(f"{protocol} over {via}, seed {seed}: {kind} {nth}", flush=True)
         for fault in found.faults[told:]:
@@ -73,6 +74,7 @@ def main() -> int:
         "--kind", nargs="+", choices=kinds, metavar="KIND", help="these only: " + ", ".join(kinds)
     )
     one.add_argument("--once", dest="twice", action="store_false", help="no second death after each")
+    one.add_argument("--every", type=int, default=1, help="each N-th of a kind, others by the next seed")
     one.add_argument("--verbose", action="store_true")
     one.set_defaults(run=points)
     one = commands.add_parser("kills", help="kill -9 at random moments of a play that goes on")

@@ -25,8 +25,9 @@ from tablectl.plugins import load_driver
 from tests.crash.books import books, stored, taken
 from tests.crash.boundaries import Arm, Via
 from tests.crash.forked import Fate, Forked, ForkedRig
-from tests.crash.people import Console, Follower, SteadyDealer, Told
+from tests.crash.people import Console, Follower, Told
 from tests.crash.taking import OURS
+from tests.crash.whims import WhimsicalDealer
 from tests.e2e.harness import PIT_BOSS, TABLE, Changes, Rig, counted_cards, until
 from tests.nats_server import NatsServer
 
@@ -159,9 +160,9 @@ class CrashRig(ForkedRig):
         self.server.end()
         return Played(rounds, counted, _lasting(last), tuple(self._deaths), self._reached())
 
-    def _dealer(self) -> SteadyDealer:
+    def _dealer(self) -> WhimsicalDealer:
         traits = load_driver(self.protocol).traits({})
-        return SteadyDealer(
+        return WhimsicalDealer(
             Console(self.socket_path, self.told, self._ended.is_set),
             self.shoe,
             PIT_BOSS,
@@ -173,7 +174,7 @@ class CrashRig(ForkedRig):
             stop=self._ended.is_set,
         )
 
-    def _deal(self, dealer: SteadyDealer) -> None:
+    def _deal(self, dealer: WhimsicalDealer) -> None:
         try:
             dealer.play(1)
         except BaseException as error:
@@ -197,9 +198,8 @@ class CrashRig(ForkedRig):
     def _server_died(self, arm: Arm) -> None:
         """The daemon, which goes on, calls nothing delivered that is not."""
         self._deaths.append(arm)
-        sent = self._sent()
         with contextlib.suppress(NotReachable):
-            acked = self.client.state()["acked"]
+            acked, sent = self.client.state()["acked"], self._sent()
             assert acked <= sent, f"event {acked} is called delivered, the newest that is: {sent}"
 
     def _sent(self) -> int:

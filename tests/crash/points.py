@@ -44,13 +44,23 @@ class Found:
 
 
 def every_boundary(
-    protocol: str, seed: int, via: Via, only: Sequence[str] = (), cut_at: int = CUT_AT, *, twice: bool = True
+    protocol: str,
+    seed: int,
+    via: Via,
+    only: Sequence[str] = (),
+    cut_at: int = CUT_AT,
+    *,
+    twice: bool = True,
+    every: int = 1,
 ) -> Iterator[tuple[Arm, Found]]:
-    """Die at each boundary, or at those of the kinds ``only``; after each play what was found so far."""
+    """Die at each boundary, or at those of the kinds ``only``; after each play what was found so far.
+
+    ``every``: at each so-manieth of a kind only, others by another seed; so many seeds in a row try all.
+    """
     smooth = play(protocol, seed, via=via, cut_at=cut_at)
     found = Found(plays=1)
     for kind in only or every_kind(via):
-        for nth in range(1, MOST):
+        for nth in range(1 + seed % every, MOST, every):
             arms = [
                 (kind, nth),
                 *([_somewhere(smooth, via, f"{protocol} {seed} {kind} {nth}")] if twice else []),
