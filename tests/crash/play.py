@@ -134,13 +134,12 @@ class CrashRig(ForkedRig):
         try:
             last = None
             while dealing.is_alive() or last is None:
-                assert time.monotonic() < end, f"the shoe is not dealt within 60 s: {self._failed!r}"
+                assert time.monotonic() < end, f"the shoe is not dealt within 60 s: {self._stands()}"
                 daemon.keep()
                 server.keep()
                 time.sleep(0.002)
                 last = None if dealing.is_alive() else self._settled()
-            if self._failed is not None:
-                raise self._failed
+            assert self._failed is None, f"{self._failed!r}: {self._stands()}"
         finally:
             self._ended.set()
         code, _ = self.daemon.end()
@@ -179,6 +178,15 @@ class CrashRig(ForkedRig):
             dealer.play(1)
         except BaseException as error:
             self._failed = error
+
+    def _stands(self) -> str:
+        """How the table stands, for whoever reads why a play went wrong."""
+        try:
+            state = self.client.state()
+        except NotReachable as why:
+            return str(why)
+        told = {name: state[name] for name in ("phase", "holds", "scanner", "link", "acked", "sequence")}
+        return f"{told}, {len(self.told.events)} heard, {taken(self.server_db, TABLE)} taken"
 
     # --- at a death ---------------------------------------------------------------------------------------
 
@@ -275,7 +283,7 @@ def play(
     try:
         with CrashRig(protocol, seed, via, cut_at, plant) as rig:
             return rig.play(arms)
-    except AssertionError as fault:
+    except (AssertionError, TimeoutError) as fault:
         raise Crashed(f"{protocol} over {via}, seed {seed}, dying at {list(arms)}: {fault}") from fault
 
 
