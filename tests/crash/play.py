@@ -43,15 +43,23 @@ CUT_AT = 8
 
 LATE = 75
 """The exit code of a stop that left a thread behind, on a busy machine: that loses nothing either."""
+MONEY = frozenset({"dealer", "shoe", "betting", "round", "last_hand", "cut_card"})
+"""First words of the types of events that a death adds none to and takes none from."""
 UNSEEN = "None"
 """A burn card that was told by a person, who does not say its face."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """What a play came to. ``rounds``: cards and outcome by ``SHOE/ROUND``; ``deaths``: where it died."""
+    """What a play came to.
+
+    ``rounds``: how each stands at the game server, by ``SHOE/ROUND``. ``said``: the events by which bets are
+    taken, closed and settled, and shoes begun and ended: type and subject, in order. ``last``: the state in
+    the end. ``deaths``: where it died.
+    """
 
     rounds: dict[str, Any]
+    said: list[tuple[str, str]]
     counted: list[str]
     last: dict[str, Any]
     deaths: tuple[Arm, ...]
@@ -156,8 +164,16 @@ class CrashRig(ForkedRig):
         self.check_everything()
         check_told(self, self.told)
         rounds, counted = self._rounds(), counted_cards(self.journal_events())
+        said = [(event["type"], event["subject"]) for event in self.public()]
         self.server.end()
-        return Played(rounds, counted, _lasting(last), tuple(self._deaths), self._reached())
+        return Played(
+            rounds,
+            [one for one in said if one[0].split(".")[1] in MONEY],
+            counted,
+            _lasting(last),
+            tuple(self._deaths),
+            self._reached(),
+        )
 
     def _dealer(self) -> WhimsicalDealer:
         traits = load_driver(self.protocol).traits({})
@@ -233,12 +249,18 @@ class CrashRig(ForkedRig):
         return reached
 
     def _rounds(self) -> dict[str, Any]:
-        """State, outcome and cards of each round as the server holds it."""
+        """State, revision, outcome, cards and bets of each round as the server holds it."""
         found: dict[str, Any] = {}
         for where, record in self.held().items():
             result = record["result"]
             hands = {side: result[side]["cards"] for side in ("player", "banker") if side in result}
-            found[where] = (record["state"], result.get("outcome"), hands)
+            found[where] = (
+                record["state"],
+                record["revision"],
+                result.get("outcome"),
+                hands,
+                result.get("bets"),
+            )
         return found
 
 
@@ -290,6 +312,7 @@ def play(
 def compare(played: Played, smooth: Played) -> None:
     """A play with deaths came to what the play without came to. Raises :class:`AssertionError`."""
     assert played.rounds == smooth.rounds, f"rounds {played.rounds} instead of {smooth.rounds}"
+    assert played.said == smooth.said, f"{played.said} instead of {smooth.said}"
     assert played.last == smooth.last, f"state {played.last} instead of {smooth.last}"
     same = [
         card if card != UNSEEN else other for card, other in zip(played.counted, smooth.counted, strict=False)

@@ -6,12 +6,15 @@ of each side. ``python -m tests.crash points`` tries other seeds.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from tests.crash.boundaries import Arm, Via
-from tests.crash.play import Crashed, compare, play
+from tests.crash.play import Crashed, Played, compare, play
 from tests.crash.points import AT_A_START, every_boundary, every_kind
 from tests.e2e.harness import SOAK
 
@@ -21,14 +24,14 @@ SOME: dict[Via, tuple[str, tuple[Arm, ...]]] = {
     "http": (
         "bee-tek",
         (
-            *(("make:written", 1), ("commit:before", 9), ("request:answered", 3), ("answer:before", 2)),
+            *(("make:written", 1), ("commit:before", 9), ("request:answered", 3)),
             *(("server-commit:before", 5), ("server-answer:middle", 4)),
         ),
     ),
     "nats": (
         "angel-eye",
         (
-            *(("publish:written", 5), ("publish:answered", 4), ("acked:before", 3), ("ask:written", 1)),
+            *(("publish:written", 5), ("acked:before", 3), ("ask:written", 1)),
             *(("server-commit:after", 4), ("server-ack:before", 3)),
         ),
     ),
@@ -42,6 +45,21 @@ def test_a_shoe_with_deaths_on_every_side_comes_to_the_same_end(via: Via) -> Non
     assert sorted(played.deaths) == sorted(arms)
     assert set(every_kind(via)) - AT_A_START <= set(played.reached), "a kind that nothing reaches"
     compare(played, smooth)
+
+
+def test_each_boundary_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    smooth = Played({"1/1": "player"}, [], ["8S"], {}, (), Counter({"commit:after": 3}))
+
+    def play(protocol: str, seed: int, arms: Sequence[Arm] = (), *_: object, **__: object) -> Played:
+        """The second commit, and only that, loses something."""
+        deaths = tuple(arm for arm in arms if arm[1] <= 3)
+        lost = ("commit:after", 2) in arms
+        return replace(smooth, deaths=deaths, rounds={} if lost else smooth.rounds)
+
+    monkeypatch.setattr("tests.crash.points.play", play)
+    *_, (_, found) = every_boundary("angel-eye", 1, "http", ["commit:after"], twice=False)
+    assert (found.boundaries, found.plays, len(found.faults)) == (3, 5, 1)
+    assert "('commit:after', 2)" in found.faults[0]
 
 
 @pytest.mark.parametrize(
