@@ -1,8 +1,7 @@
-"""One short shoe from beginning to end, with the daemon dying where it is told to, and the comparison.
+"""One short shoe from beginning to end, with daemon and game server dying where they are told to.
 
-A keeper starts the daemon again as often as it dies.  Afterwards everything is counted: what was told to
-anybody is in the journal, the game server holds the journal's events once each, byte for byte, and each
-round ended as in the play without a death.
+A keeper starts again whoever dies, and looks at the books first.  Afterwards everything is counted: what was
+told to anybody is in the journal, and the game server holds the journal's events once each, byte for byte.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from tests.crash.books import books, stored, taken
 from tests.crash.boundaries import Arm, Via
 from tests.crash.forked import Fate, Forked, ForkedRig
 from tests.crash.people import Console, Follower, Told
+from tests.crash.played import Played, about_money, lasting, standing
 from tests.crash.taking import OURS
 from tests.crash.whims import WhimsicalDealer
 from tests.e2e.harness import PIT_BOSS, TABLE, Changes, Rig, counted_cards, until
@@ -43,27 +42,6 @@ CUT_AT = 8
 
 LATE = 75
 """The exit code of a stop that left a thread behind, on a busy machine: that loses nothing either."""
-MONEY = frozenset({"dealer", "shoe", "betting", "round", "last_hand", "cut_card"})
-"""First words of the types of events that a death adds none to and takes none from."""
-UNSEEN = "None"
-"""A burn card that was told by a person, who does not say its face."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What a play came to.
-
-    ``rounds``: how each stands at the game server, by ``SHOE/ROUND``. ``said``: the events by which bets are
-    taken, closed and settled, and shoes begun and ended: type and subject, in order. ``last``: the state in
-    the end. ``deaths``: where it died.
-    """
-
-    rounds: dict[str, Any]
-    said: list[tuple[str, str]]
-    counted: list[str]
-    last: dict[str, Any]
-    deaths: tuple[Arm, ...]
-    reached: Counter[str]
 
 
 class Crashed(AssertionError):
@@ -163,14 +141,13 @@ class CrashRig(ForkedRig):
         until(lambda: server.keep() and self._server_answers(), "the game server answers")
         self.check_everything()
         check_told(self, self.told)
-        rounds, counted = self._rounds(), counted_cards(self.journal_events())
-        said = [(event["type"], event["subject"]) for event in self.public()]
+        rounds = standing(self.held())
         self.server.end()
         return Played(
             rounds,
-            [one for one in said if one[0].split(".")[1] in MONEY],
-            counted,
-            _lasting(last),
+            about_money(self.public()),
+            counted_cards(self.journal_events()),
+            lasting(last),
             tuple(self._deaths),
             self._reached(),
         )
@@ -248,21 +225,6 @@ class CrashRig(ForkedRig):
                 reached.update(json.loads(fate.counts.read_text()))
         return reached
 
-    def _rounds(self) -> dict[str, Any]:
-        """State, revision, outcome, cards and bets of each round as the server holds it."""
-        found: dict[str, Any] = {}
-        for where, record in self.held().items():
-            result = record["result"]
-            hands = {side: result[side]["cards"] for side in ("player", "banker") if side in result}
-            found[where] = (
-                record["state"],
-                record["revision"],
-                result.get("outcome"),
-                hands,
-                result.get("bets"),
-            )
-        return found
-
 
 def check_told(rig: Rig, told: Told) -> None:
     """What was told to anybody at any time is in the journal, as it was told."""
@@ -287,12 +249,6 @@ def check_told(rig: Rig, told: Told) -> None:
         assert sequences[row] == sequence, f"state {row}, {sequence} was told and is not in the journal"
 
 
-def _lasting(state: dict[str, Any]) -> dict[str, Any]:
-    """What of a state does not depend on how often the controller was started."""
-    kept = ("phase", "where", "shoe", "round", "holds", "kept", "reserved", "dealer", "pickup", "burns_due")
-    return {name: state[name] for name in kept}
-
-
 def play(
     protocol: str,
     seed: int,
@@ -307,16 +263,3 @@ def play(
             return rig.play(arms)
     except (AssertionError, TimeoutError) as fault:
         raise Crashed(f"{protocol} over {via}, seed {seed}, dying at {list(arms)}: {fault}") from fault
-
-
-def compare(played: Played, smooth: Played) -> None:
-    """A play with deaths came to what the play without came to. Raises :class:`AssertionError`."""
-    assert played.rounds == smooth.rounds, f"rounds {played.rounds} instead of {smooth.rounds}"
-    assert played.said == smooth.said, f"{played.said} instead of {smooth.said}"
-    assert played.last == smooth.last, f"state {played.last} instead of {smooth.last}"
-    same = [
-        card if card != UNSEEN else other for card, other in zip(played.counted, smooth.counted, strict=False)
-    ]
-    assert len(played.counted) == len(smooth.counted) and same == smooth.counted, (
-        f"cards {played.counted} instead of {smooth.counted}"
-    )

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from tests.crash import boundaries, taking
 from tests.crash.boundaries import Arm, Via
-from tests.crash.play import CUT_AT, Played, compare, play
+from tests.crash.play import CUT_AT, Crashed, play
+from tests.crash.played import Played, compare
 
 AT_A_START = frozenset({"make:before", "make:written", "make:after", "insert:row"})
 """Reached once in the life of a journal; what the game server makes it looks for at every start."""
@@ -73,7 +74,12 @@ def every_boundary(
                 found.deaths += len(played.deaths)
                 compare(played, smooth)
             except AssertionError as fault:
-                found.faults.append(f"{protocol} over {via}, seed {seed}, dying at {arms}: {fault}")
+                where = (
+                    ""
+                    if isinstance(fault, Crashed)
+                    else f"{protocol} over {via}, seed {seed}, dying at {arms}: "
+                )
+                found.faults.append(f"{where}{fault}")
                 reached = nth < smooth.reached[kind]
             yield (kind, nth), found
             if not reached:
