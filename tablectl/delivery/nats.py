@@ -128,7 +128,9 @@ class NatsDelivery(Sender):
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         assert self._outbox is not None
-        self._taken = replace(self._outbox, kept_from=1, by_word=True)
+        # Whether rows are lost is found out at the stream. What is published since may be taken by the time
+        # the game server first answers, and of what it has from before it compares the bytes.
+        self._taken = replace(self._outbox, kept_from=1, by_word=True, sure=None)
         return [*super()._jobs(), self._ask_on()]
 
     async def _close(self) -> None:
@@ -282,10 +284,8 @@ class NatsDelivery(Sender):
 
     async def _ask(self) -> None:
         answer = await self._asked(self._deadline)
-        assert self._taken is not None and self._outbox is not None
+        assert self._taken is not None
         before, at = self._taken, self._clock().boot
-        if self._outbox.sure is None:  # the stream showed what it has; since then it is given new events
-            before = replace(before, sure=None)
         request: Send | Probe = Probe()
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
             request = Send(answer.body["next"], 1)
