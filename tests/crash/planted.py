@@ -22,21 +22,27 @@ def acked_before_sent() -> None:
     """The sender notes events as delivered, then sends them."""
     from tablectl.delivery.http import HttpDelivery
     from tablectl.delivery.nats import NatsDelivery
+    from tablectl.journal_writer import JournalWriter
 
+    init = JournalWriter.__init__
+    writers: list[JournalWriter] = []
+
+    def made(self: JournalWriter, *given: Any, **options: Any) -> None:
+        init(self, *given, **options)
+        writers.append(self)
+
+    def acks_first(plain: Any) -> Any:
+        async def post(self: Any, reader: Any, found: Any) -> Any:
+            if found:
+                writers[-1].save_acked(found[-1].sequence)
+                await asyncio.sleep(AWHILE)
+            return await plain(self, reader, found)
+
+        return post
+
+    JournalWriter.__init__ = made  # type: ignore[method-assign]
     for way in (HttpDelivery, NatsDelivery):
-        _acks_first(way)
-
-
-def _acks_first(way: Any) -> None:
-    plain = way._post
-
-    async def post(self: Any, reader: Any, found: Any) -> Any:
-        if found:
-            self._on_acked(found[-1].sequence)
-            await asyncio.sleep(AWHILE)
-        return await plain(self, reader, found)
-
-    way._post = post
+        way._post = acks_first(way._post)  # type: ignore[method-assign]
 
 
 def told_before_commit() -> None:
