@@ -62,10 +62,8 @@ def every_boundary(
     found = Found(plays=1)
     for kind in only or every_kind(via):
         for nth in range(1 + seed % every, MOST, every):
-            arms = [
-                (kind, nth),
-                *([_somewhere(smooth, via, f"{protocol} {seed} {kind} {nth}")] if twice else []),
-            ]
+            second = [_somewhere(smooth, via, f"{protocol} {seed} {kind} {nth}")] if twice else []
+            arms = [(kind, nth), *second]
             found.plays += 1
             try:
                 played = play(protocol, seed, arms, via, cut_at)
@@ -74,12 +72,8 @@ def every_boundary(
                 found.deaths += len(played.deaths)
                 compare(played, smooth)
             except AssertionError as fault:
-                where = (
-                    ""
-                    if isinstance(fault, Crashed)
-                    else f"{protocol} over {via}, seed {seed}, dying at {arms}: "
-                )
-                found.faults.append(f"{where}{fault}")
+                where = f"{protocol} over {via}, seed {seed}, dying at {arms}: "
+                found.faults.append(f"{fault}" if isinstance(fault, Crashed) else f"{where}{fault}")
                 reached = nth < smooth.reached[kind]
             yield (kind, nth), found
             if not reached:
