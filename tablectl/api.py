@@ -120,11 +120,13 @@ class Api:
         await self._connections.watch(self._runner)
 
     async def stop(self) -> None:
-        """Close the socket and remove its file, if it is ours."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        """Remove the socket's file, if it is ours, and close. Who follows events is no reason to stay."""
         if self._bound:
             self._path.unlink(missing_ok=True)
+        for request in self._following:
+            request.task.cancel()
+        if self._runner is not None:
+            await self._runner.cleanup()
 
     # --- looking -------------------------------------------------------------------------------------
 

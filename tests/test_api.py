@@ -45,7 +45,10 @@ class Bench(Rig):
         return self
 
     def __exit__(self, *_: object) -> None:
+        follower = Follower(self)
         assert self.runtime.stop(), "every thread ends in time"
+        assert not self.socket_path.exists(), "who follows events does not keep it there"
+        follower.close()
         assert not self.runtime.incidents.crashed.is_set()
         super().__exit__()
 

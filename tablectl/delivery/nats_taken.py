@@ -47,7 +47,9 @@ class Taken:
 
     def begin(self, published: Outbox) -> None:
         """The journal was read."""
-        self.box = replace(published, kept_from=1, by_word=True)
+        # Whether rows are lost is found out at the stream. What is published since may be taken by the time
+        # the game server first answers, and of what it has from before it compares the bytes.
+        self.box = replace(published, kept_from=1, by_word=True, sure=None)
 
     def stored(self, head: int, boot: int) -> None:
         """Events up to ``head`` are in the journal."""

@@ -6,33 +6,44 @@ import argparse
 import random
 import sys
 import time
+from itertools import product
 
-from tests.crash.boundaries import KINDS
+from tests.crash.boundaries import Via
 from tests.crash.kills import kill_at_random
 from tests.crash.play import CUT_AT
-from tests.crash.points import Found, every_boundary
+from tests.crash.points import Found, every_boundary, every_kind
 
 
 def points(given: argparse.Namespace) -> int:
-    """Every boundary of a short shoe."""
-    begun, failed = time.monotonic(), 0
-    kinds = given.kind or KINDS
-    for protocol in given.protocol:
-        found = Found()
-        for (kind, nth), found in every_boundary(protocol, given.seed, kinds, given.cut_at):
-            if found.faults[failed:]:
-                print(found.faults[-1], flush=True)
-                failed = len(found.faults)
-            elif nth % 10 == 0:
-                print(f"{protocol} {kind} {nth}", flush=True)
-        spent = time.monotonic() - begun
-        print(
-            f"{protocol}, seed {given.seed}: {found.plays} plays, {found.deaths} deaths, "
-            f"{len(found.faults)} went wrong, {spent:.0f} s",
-            flush=True,
-        )
-        failed = 0
-    return 1 if failed else 0
+    """Every boundary of a short shoe, by each seed."""
+    begun, total = time.monotonic(), Found()
+    for seed, protocol, via in product(given.seeds, given.protocol, given.via):
+        found = _points(protocol, seed, via, given)
+        total.add(found)
+        print(f"{protocol} over {via}, seed {seed}: {found}, {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"all: {total}, {time.monotonic() - begun:.0f} s", flush=True)
+    return 1 if total.faults else 0
+
+
+def _points(protocol: str, seed: int, via: Via, given: argparse.Namespace) -> Found:
+    told, found = 0, Found()
+    only = [kind for kind in given.kind or () if kind in every_kind(via)]
+    if given.kind and not only:
+        return found
+    every = every_boundary(protocol, seed, via, only, given.cut_at, twice=given.twice, every=given.every)
+    for (kind, nth), found in every:
+        if given.verbose and nth % 10 == 0:
+            print(f"{protocol} over {via}, seed {seed}: {kind} {nth}", flush=True)
+        for fault in found.faults[told:]:
+            print(fault, flush=True)
+        told = len(found.faults)
+    return found
+
+
+def _seeds(text: str) -> range:
+    """``A-B``, or one."""
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def kills(given: argparse.Namespace) -> int:
@@ -55,9 +66,16 @@ def main() -> int:
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("points", help="die at every boundary of a short shoe")
     one.add_argument("--protocol", nargs="+", default=["angel-eye", "bee-tek"])
-    one.add_argument("--seed", type=int, default=1)
-    one.add_argument("--cut-at", type=int, default=CUT_AT)
-    one.add_argument("--kind", nargs="+", choices=KINDS)
+    one.add_argument("--via", nargs="+", choices=("http", "nats"), default=["http", "nats"])
+    one.add_argument("--seeds", type=_seeds, default=range(1, 2), metavar="A-B")
+    one.add_argument("--cut-at", type=int, default=CUT_AT, help="cards before the cutting card")
+    kinds = sorted({*every_kind("http"), *every_kind("nats")})
+    one.add_argument(
+        "--kind", nargs="+", choices=kinds, metavar="KIND", help="these only: " + ", ".join(kinds)
+    )
+    one.add_argument("--once", dest="twice", action="store_false", help="no second death after each")
+    one.add_argument("--every", type=int, default=1, help="each N-th of a kind, others by the next seed")
+    one.add_argument("--verbose", action="store_true")
     one.set_defaults(run=points)
     one = commands.add_parser("kills", help="kill -9 at random moments of a play that goes on")
     one.add_argument("--protocol", nargs="+", default=["angel-eye", "bee-tek"])

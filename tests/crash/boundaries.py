@@ -2,14 +2,17 @@
 
 In a child process of a test everything that leaves the process is counted as it is reached: a statement
 to the journal, what is told after the commit, an answer to a command, an event on a stream, a step of a
-request to the game server.  At the one that the test named the process kills itself as the kernel would:
-no handler runs, nothing is flushed.  The product knows nothing of this: :func:`install` wraps the
-libraries under it, so that a changed journal or delivery is still seen.
+request to the game server or to NATS.  At the one that the test named the process kills itself as the
+kernel would: no handler runs, nothing is flushed.  The product knows nothing of this: :func:`install` wraps
+the libraries under it, so that a changed journal or delivery is still seen.
+
+The game server's own places are those of :mod:`tests.crash.taking`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import threading
@@ -17,28 +20,44 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 from aiohttp import web
+from nats.aio.client import Client
+from nats.aio.transport import TcpTransport
 
 from tablectl.runtime import Runtime
 
 Arm = tuple[str, int]
 """Kind of a boundary, and the how-manieth of its kind since the process started (from 1)."""
 
+Via = Literal["http", "nats"]
+"""The way to the game server."""
+
 _STATEMENTS = {"BEGIN": "begin", "INSERT": "insert", "UPDATE": "cursor", "COMMIT": "commit"}
 
-KINDS = (
-    *("make:before", "make:written", "make:after"),
-    *(f"{name}:{when}" for name in _STATEMENTS.values() for when in ("before", "after")),
-    "insert:row",
-    *("durable:before", "durable:after"),
-    *("answer:before", "answer:after", "stream:before", "stream:after"),
-    *("request:start", "request:headers", "request:written", "request:answered"),
-    *("acked:before", "acked:after"),
-)
-"""Every kind of boundary, in the order in which an event passes them."""
+_ASKED = ("publish", "ask", "look")
+"""What goes over NATS: an event to the stream, a question to the game server, one to JetStream."""
+
+_SENDING: dict[Via, tuple[str, ...]] = {
+    "http": tuple(f"request:{when}" for when in ("start", "headers", "written", "answered")),
+    "nats": tuple(f"{name}:{when}" for name in _ASKED for when in ("before", "written", "answered")),
+}
+
+KINDS: dict[Via, tuple[str, ...]] = {
+    via: (
+        *("make:before", "make:written", "make:after"),
+        *(f"{name}:{when}" for name in _STATEMENTS.values() for when in ("before", "after")),
+        "insert:row",
+        *("durable:before", "durable:after"),
+        *("answer:before", "answer:after", "stream:before", "stream:after"),
+        *sending,
+        *("acked:before", "acked:after"),
+    )
+    for via, sending in _SENDING.items()
+}
+"""Every kind of boundary of the daemon, in the order in which an event passes them."""
 
 
 class Boundaries:
@@ -49,12 +68,12 @@ class Boundaries:
         self._arm = arm
         self._lock = threading.Lock()
 
-    def reach(self, kind: str) -> None:
-        """The process is at a boundary of this kind now."""
-        assert kind in KINDS, kind
+    def reach(self, kind: str, last: Callable[[], object] = lambda: None) -> None:
+        """The process is at a boundary of this kind now. ``last``: what it does if it dies here."""
         with self._lock:
             self.counts[kind] += 1
             if self._arm == (kind, self.counts[kind]):
+                last()
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -63,6 +82,7 @@ def install(at: Boundaries) -> None:
     _journal(at)
     _told(at)
     _requests(at)
+    _nats(at)
 
 
 def _wrapped(owner: Any, name: str, before: Callable[[], None], after: Callable[[], None]) -> None:
@@ -149,3 +169,27 @@ def _requests(at: Boundaries) -> None:
     aiohttp.ClientSession.__init__ = lambda self, *a, **o: plain(  # type: ignore[method-assign]
         self, *a, **{"trace_configs": [trace], **o}
     )
+
+
+def _nats(at: Boundaries) -> None:
+    request: Callable[..., Any] = Client.request
+    writelines: Callable[..., Any] = TcpTransport.writelines
+
+    async def asked(self: Client, subject: str, *given: Any, **options: Any) -> Any:
+        at.reach(f"{_asked(subject)}:before")
+        found = await request(self, subject, *given, **options)
+        at.reach(f"{_asked(subject)}:answered")  # it is stored, nobody here has read so
+        return found
+
+    def written(self: TcpTransport, payload: list[bytes]) -> None:
+        writelines(self, payload)
+        for command in payload:
+            if found := re.match(rb"H?PUB (\S+) ", command):
+                at.reach(f"{_asked(found[1].decode())}:written")  # the kernel has it, no answer is here
+
+    Client.request = asked  # type: ignore[method-assign]
+    TcpTransport.writelines = written  # type: ignore[method-assign]
+
+
+def _asked(subject: str) -> str:
+    return {"events": "publish", "link": "ask"}.get(subject.rsplit(".", 1)[-1], "look")

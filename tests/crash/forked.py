@@ -1,8 +1,4 @@
-"""The daemon and the game server as processes that start in milliseconds.
-
-A fork server has imported everything once; each start is a fork of it that runs the program's own ``run``
-from the beginning.  They are real processes: killed by a signal, with nothing shared but code.
-"""
+"""A table whose daemon and game server die where they are told to, have a slow disk, or a planted fault."""
 
 from __future__ import annotations
 
@@ -11,11 +7,15 @@ import json
 import sqlite3
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.crash.boundaries import Arm, Boundaries, install
+from tests.crash import boundaries, taking
+from tests.crash.boundaries import Arm, Boundaries
+from tests.crash.planted import PLANTS
 from tests.e2e.harness import Rig, until
 from tests.e2e.programs import Forked
 
@@ -33,38 +33,61 @@ def _slow_disk(slow: Path) -> None:
     sqlite3.connect = partial(sqlite3.connect, factory=Slow)  # type: ignore[assignment]
 
 
-def _daemon(config: str, arm: Arm | None, counts: str | None, slow: str | None) -> None:
-    from tablectl.config import load_config
-    from tablectl.daemon import run
-
-    if arm is not None or counts is not None:
-        boundaries = Boundaries(arm)
-        install(boundaries)
-    if slow is not None:
-        _slow_disk(Path(slow))
-    code = run(load_config(Path(config)))
-    if counts is not None:
-        Path(counts).write_text(json.dumps(boundaries.counts))
-    sys.exit(code)
-
-
-class ForkedRig(Rig):
-    """A table whose daemon and game server are forked. ``arm``: where the daemon dies the next time."""
+@dataclass
+class Fate:
+    """What a process does besides its work. ``arm``: where it dies the next time it is started."""
 
     arm: Arm | None = None
     counts: Path | None = None
+    """Where it writes how many boundaries it reached, when it ends by itself."""
     slow: Path | None = None
-    """A file that makes the disk slow while it is there."""
+    """A file that makes its disk slow while it is there."""
+    plant: str | None = None
+    """A fault of :mod:`tests.crash.planted` that it has."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
+    def lived(self, work: Callable[[], int | None], install: Callable[[Boundaries], None]) -> int | None:
+        """Do ``work`` with all that."""
+        at = Boundaries(self.arm)
+        if self.plant is not None:
+            PLANTS[self.plant]()
+        if self.arm is not None or self.counts is not None:
+            install(at)
+        if self.slow is not None:
+            _slow_disk(self.slow)
+        code = work()
+        if self.counts is not None:
+            self.counts.write_text(json.dumps(at.counts))
+        return code
+
+
+def _daemon(config: str, fate: Fate) -> None:
+    from tablectl.config import load_config
+    from tablectl.daemon import run
+
+    sys.exit(fate.lived(lambda: run(load_config(Path(config))), boundaries.install))
+
+
+def _game_server(db: str, secret: str, port: int, nats: str | None, fate: Fate) -> None:
+    from tablectl.gameserver.server import run_gameserver
+
+    def serve() -> None:
+        run_gameserver(Path(db), [secret], "127.0.0.1", port, accept_test=True, nats=nats)
+
+    fate.lived(serve, taking.install)
+
+
+class ForkedRig(Rig):
+    """A table whose daemon and game server are forked. ``nats``: where the game server takes events too."""
+
+    daemon: Forked
+    server: Forked
+
+    def __init__(self, *given: Any, nats: str | None = None, **options: Any) -> None:
         super().__init__(*given, **options)
-        log = self.folder / "daemon.log"
-        self.daemon = Forked(_daemon, self._daemon_arguments, log)
-
-    def _daemon_arguments(self) -> tuple[object, ...]:
-        counts = None if self.counts is None else str(self.counts)
-        slow = None if self.slow is None else str(self.slow)
-        return str(self.config), self.arm, counts, slow
+        self.fate, self.server_fate = Fate(), Fate()
+        self.daemon = Forked(_daemon, lambda: (str(self.config), self.fate), self.folder / "daemon.log")
+        served = (str(self.server_db), self.secret, self.port, nats)
+        self.server = Forked(_game_server, lambda: (*served, self.server_fate), self.folder / "server.log")
 
     def wait_answers(self) -> int:
         """Wait until the daemon answers; the newest row then."""

@@ -86,7 +86,7 @@ def kill_at_random(
                 rig.daemon.start()
                 told(found.kills)
             row = rig.wait_answers()
-            rig.wait(lambda s: s["row"] > row + 60, "play goes on after the last kill", 60)
+            rig.wait(lambda s: s["row"] > row + 20, "play goes on after the last kill", 60)
         finally:
             ended.set()
         threads[0].join(30)

@@ -80,15 +80,15 @@ class SteadyDealer(ScriptedDealer):
     def __init__(self, *given: Any, seed: int, **options: Any) -> None:
         super().__init__(*given, seed=seed, **options)
         self._seed = seed
-        self._burned = 0
+        self._drawn = 0
 
     def _new_shoe(self, state: dict[str, Any]) -> bool:
         self._random = random.Random(f"{self._seed} {self.ledger.shoes}")
-        self._burned = 0
+        self._drawn = 0
         return super()._new_shoe(state)
 
     def _draw(self, state: dict[str, Any], *, burn: bool = False) -> Card | None:
-        self._burned += burn
+        self._drawn += 1
         return super()._draw(state, burn=burn)
 
     def _on_hold(self, state: dict[str, Any]) -> None:
@@ -101,7 +101,9 @@ class SteadyDealer(ScriptedDealer):
                 state,
                 "training: it lies there",
             )
-        elif state["phase"] == "burning" and "burn done" in ways and self._burned > state["shoe"]["out"]:
+        elif "keep" in ways and self._screen_is_right(state):
+            self._supervised("release", {"action": "keep"}, state, "training: both were drawn")
+        elif state["phase"] == "burning" and "burn done" in ways and self._drawn > state["shoe"]["out"]:
             self._supervised("burn done", {"count": "1"}, state, "training: it was burned")
         elif state["phase"] == "burning" and "cards-confirmed" in ways:
             self._supervised("release", {"action": "cards-confirmed"}, state, "training: cards counted")

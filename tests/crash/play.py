@@ -1,28 +1,35 @@
-"""One short shoe from beginning to end, with the daemon dying where it is told to, and the comparison.
+"""One short shoe from beginning to end, with daemon and game server dying where they are told to.
 
-A keeper starts the daemon again as often as it dies.  Afterwards everything is counted: what was told to
-anybody is in the journal, the game server holds the journal's events once each, byte for byte, and each
-round ended as in the play without a death.
+A keeper starts again whoever dies, and looks at the books first.  Afterwards everything is counted: what was
+told to anybody is in the journal, and the game server holds the journal's events once each, byte for byte.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import shutil
+import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from tablectl import events as ev
 from tablectl.local import NotReachable
 from tablectl.plugins import load_driver
-from tests.crash.boundaries import Arm
-from tests.crash.forked import ForkedRig
-from tests.crash.people import Console, Follower, SteadyDealer, Told
-from tests.e2e.harness import PIT_BOSS, Changes, Rig, counted_cards
+from tests.crash.books import books, stored, taken
+from tests.crash.boundaries import Arm, Via
+from tests.crash.forked import Fate, ForkedRig
+from tests.crash.people import Console, Follower, Told
+from tests.crash.played import Played, about_money, lasting, standing
+from tests.crash.taking import OURS
+from tests.crash.whims import WhimsicalDealer
+from tests.e2e.harness import PIT_BOSS, TABLE, Changes, Rig, counted_cards, until
+from tests.e2e.programs import Forked
+from tests.nats_server import NatsServer
 
 RULES = Changes(
     {
@@ -36,46 +43,120 @@ CUT_AT = 8
 
 LATE = 75
 """The exit code of a stop that left a thread behind, on a busy machine: that loses nothing either."""
-UNSEEN = "None"
-"""A burn card that was told by a person, who does not say its face."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What a play came to. ``rounds``: cards and outcome by ``SHOE/ROUND``; ``deaths``: where it died."""
-
-    rounds: dict[str, Any]
-    counted: list[str]
-    last: dict[str, Any]
-    deaths: tuple[Arm, ...]
-    reached: Counter[str]
 
 
 class Crashed(AssertionError):
     """A play went wrong; the text says with which protocol, seed and deaths."""
 
 
-class CrashRig(ForkedRig):
-    """A table that is killed at boundaries and started again until the shoe is dealt."""
+class _Kept:
+    """A process that is started again as often as it dies; its n-th start dies at the n-th of ``arms``."""
 
-    def __init__(self, protocol: str, seed: int, cut_at: int = CUT_AT) -> None:
-        super().__init__(protocol, overrides=RULES)
+    def __init__(self, process: Forked, fate: Fate, arms: Sequence[Arm], buried: Callable[[Arm], None]):
+        self._process, self._fate, self._arms = process, fate, list(arms)
+        self._buried = buried
+
+    def keep(self) -> bool:
+        """Bury it and start it, if it does not run. Whether it does."""
+        if self._process.running:
+            return True
+        self.bury()
+        self._fate.arm = self._arms.pop(0) if self._arms else None
+        self._process.start()
+        return False
+
+    def bury(self) -> None:
+        """It has not been started, or it died where it was to die."""
+        code, arm = self._process.code, self._fate.arm
+        if code is not None:
+            assert code == -9, f"it ended with {code}: {self._process.log.read_text()[-500:]}"
+            assert arm is not None, "it was killed, and nobody did it"
+            self._buried(arm)
+
+
+class CrashRig(ForkedRig):
+    """A table whose daemon and game server die where told and are started again until the shoe is dealt."""
+
+    def __init__(
+        self,
+        protocol: str,
+        seed: int,
+        via: Via = "http",
+        cut_at: int = CUT_AT,
+        plant: str | None = None,
+    ) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="tablectl-nats-"))
+        self.nats = NatsServer(self._home) if via == "nats" else None
+        url = None if self.nats is None else self.nats.url
+        super().__init__(protocol, overrides=RULES, url=url, nats=url)
         self.told = Told()
         self.seed = seed
         self.cut_at = cut_at
-        self.counts = self.folder / "counts.json"
+        for name, fate in ("daemon", self.fate), ("server", self.server_fate):
+            fate.counts, fate.plant = self.folder / f"{name}.json", plant
+        self._deaths: list[Arm] = []
         self._ended = threading.Event()
         self._failed: BaseException | None = None
 
+    def __exit__(self, *given: object) -> None:
+        super().__exit__(*given)
+        if self.nats is not None:
+            self.nats.kill()
+        shutil.rmtree(self._home, ignore_errors=True)
+
     def play(self, arms: Sequence[Arm] = ()) -> Played:
-        """The whole shoe; the daemon's n-th start dies at the n-th of ``arms``, later ones do not."""
-        deaths: list[Arm] = []
-        left = list(arms)
-        self.start_server()
-        console = Console(self.socket_path, self.told, self._ended.is_set)
+        """The whole shoe. ``arms``: where daemon and game server die, each at its own in turn."""
+        ours = [arm for arm in arms if arm[0].startswith(OURS)]
+        server = _Kept(self.server, self.server_fate, ours, self._server_died)
+        daemon = _Kept(self.daemon, self.fate, [arm for arm in arms if arm not in ours], self._daemon_died)
+        if self.nats is not None:
+            self.nats.start()
+        until(lambda: server.keep() and self._server_answers(), "the game server answers")
+        dealing = threading.Thread(target=self._deal, args=(self._dealer(),), daemon=True)
+        follower = Follower(self.socket_path, self.told, self._ended.is_set)
+        following = threading.Thread(target=follower.follow, daemon=True)
+        dealing.start()
+        following.start()
+        end = time.monotonic() + 60
+        try:
+            last = None
+            while dealing.is_alive() or last is None:
+                assert time.monotonic() < end, f"the shoe is not dealt within 60 s: {self._stands()}"
+                daemon.keep()
+                server.keep()
+                time.sleep(0.002)
+                last = None if dealing.is_alive() else self._settled()
+            assert self._failed is None, f"{self._failed!r}: {self._stands()}"
+        finally:
+            self._ended.set()
+        code, _ = self.daemon.end()
+        if code == -9:  # a boundary that only a stop comes to
+            daemon.bury()
+            self.fate.arm = None
+            self.start_daemon()
+            self.settle()
+            code, _ = self.daemon.end()
+        assert code in (0, LATE), f"the daemon ended with {code}: {self.errors()[-500:]}"
+        assert code or not self.socket_path.exists(), "its socket is left"
+        dealing.join(20)
+        until(lambda: server.keep() and self._server_answers(), "the game server answers")
+        self.check_everything()
+        check_told(self, self.told)
+        rounds = standing(self.held())
+        self.server.end()
+        return Played(
+            rounds,
+            about_money(self.public()),
+            counted_cards(self.journal_events()),
+            lasting(last),
+            tuple(self._deaths),
+            self._reached(),
+        )
+
+    def _dealer(self) -> WhimsicalDealer:
         traits = load_driver(self.protocol).traits({})
-        dealer = SteadyDealer(
-            console,
+        return WhimsicalDealer(
+            Console(self.socket_path, self.told, self._ended.is_set),
             self.shoe,
             PIT_BOSS,
             seed=self.seed,
@@ -85,73 +166,65 @@ class CrashRig(ForkedRig):
             patience=20.0,
             stop=self._ended.is_set,
         )
-        dealing = threading.Thread(target=self._deal, args=(dealer,), daemon=True)
-        following = threading.Thread(
-            target=Follower(self.socket_path, self.told, self._ended.is_set).follow, daemon=True
-        )
-        dealing.start()
-        following.start()
-        end = time.monotonic() + 60
-        try:
-            last = None
-            while dealing.is_alive() or last is None:
-                assert time.monotonic() < end, f"the shoe is not dealt within 60 s: {self._failed!r}"
-                if not self.daemon.running:
-                    self._bury(deaths)
-                    self.arm = left.pop(0) if left else None
-                    self.daemon.start()
-                time.sleep(0.002)
-                last = None if dealing.is_alive() else self._settled()
-            if self._failed is not None:
-                raise self._failed
-        finally:
-            self._ended.set()
-        code, _ = self.daemon.end()
-        if code == -9:  # a boundary that only a stop comes to
-            self._bury(deaths)
-            self.arm = None
-            self.start_daemon()
-            self.settle()
-            code, _ = self.daemon.end()
-        assert code in (0, LATE), f"the daemon ended with {code}: {self.errors()[-500:]}"
-        dealing.join(20)
-        assert self.counts is not None
-        reached: Counter[str] = Counter(json.loads(self.counts.read_text()))
-        self.check_everything()
-        check_told(self, self.told)
-        return Played(
-            self._rounds(), counted_cards(self.journal_events()), _lasting(last), tuple(deaths), reached
-        )
 
-    def _bury(self, deaths: list[Arm]) -> None:
-        if self.daemon.code is None:
-            return  # not started yet
-        assert self.daemon.code == -9, f"the daemon ended with {self.daemon.code}: {self.errors()[-500:]}"
-        assert self.arm is not None, "the daemon was killed, and nobody did it"
-        deaths.append(self.arm)
-
-    def _settled(self) -> dict[str, Any] | None:
-        """The state once the game server and the stream have everything; None: not yet."""
-        with contextlib.suppress(NotReachable):
-            state = self.client.state()
-            if state["acked"] == state["sequence"] == len(self.told.events) and not state["journal"]["depth"]:
-                return state
-        return None
-
-    def _deal(self, dealer: SteadyDealer) -> None:
+    def _deal(self, dealer: WhimsicalDealer) -> None:
         try:
             dealer.play(1)
         except BaseException as error:
             self._failed = error
 
-    def _rounds(self) -> dict[str, Any]:
-        """State, outcome and cards of each round as the server holds it."""
-        found: dict[str, Any] = {}
-        for where, record in self.held().items():
-            result = record["result"]
-            hands = {side: result[side]["cards"] for side in ("player", "banker") if side in result}
-            found[where] = (record["state"], result.get("outcome"), hands)
-        return found
+    def _stands(self) -> str:
+        """How the table stands, for whoever reads why a play went wrong."""
+        try:
+            state = self.client.state()
+        except NotReachable as why:
+            return str(why)
+        told = {name: state[name] for name in ("phase", "holds", "scanner", "link", "acked", "sequence")}
+        return f"{told}, {len(self.told.events)} heard, {taken(self.server_db, TABLE)} taken"
+
+    # --- at a death ---------------------------------------------------------------------------------------
+
+    def _daemon_died(self, arm: Arm) -> None:
+        """What it has promised is kept, and what it calls delivered is."""
+        self._deaths.append(arm)
+        heard = len(self.told.events), max((row for row, _ in self.told.states), default=0)
+        found = books(self.journal_path)
+        assert heard[0] <= found.sequence, f"event {heard[0]} was told, the newest kept is {found.sequence}"
+        assert heard[1] <= found.row, f"row {heard[1]} was told, the newest kept is {found.row}"
+        sent, held = self._sent(), taken(self.server_db, TABLE)
+        assert found.acked <= sent, f"event {found.acked} is called delivered, the newest that is: {sent}"
+        # Read anew: what was on the way when it died may have arrived since.
+        newest = max(held, self._sent())
+        assert newest <= found.sequence, f"event {newest} was sent, the newest kept is {found.sequence}"
+
+    def _server_died(self, arm: Arm) -> None:
+        """The daemon, which goes on, calls nothing delivered that is not."""
+        self._deaths.append(arm)
+        with contextlib.suppress(NotReachable):
+            acked, sent = self.client.state()["acked"], self._sent()
+            assert acked <= sent, f"event {acked} is called delivered, the newest that is: {sent}"
+
+    def _sent(self) -> int:
+        """The newest event that has arrived where the daemon sends to."""
+        return taken(self.server_db, TABLE) if self.nats is None else stored(self.nats, TABLE)
+
+    # --- at the end ---------------------------------------------------------------------------------------
+
+    def _settled(self) -> dict[str, Any] | None:
+        """The state once the game server and the stream have everything; None: not yet."""
+        with contextlib.suppress(NotReachable):
+            state = self.client.state()
+            done = state["sequence"]
+            if state["acked"] == done == len(self.told.events) and not state["journal"]["depth"]:
+                return state if taken(self.server_db, TABLE) == done else None
+        return None
+
+    def _reached(self) -> Counter[str]:
+        reached: Counter[str] = Counter()
+        for fate in self.fate, self.server_fate:
+            if fate.counts is not None and fate.counts.exists():
+                reached.update(json.loads(fate.counts.read_text()))
+        return reached
 
 
 def check_told(rig: Rig, told: Told) -> None:
@@ -177,28 +250,17 @@ def check_told(rig: Rig, told: Told) -> None:
         assert sequences[row] == sequence, f"state {row}, {sequence} was told and is not in the journal"
 
 
-def _lasting(state: dict[str, Any]) -> dict[str, Any]:
-    """What of a state does not depend on how often the controller was started."""
-    kept = ("phase", "where", "shoe", "round", "holds", "kept", "reserved", "dealer", "pickup", "burns_due")
-    return {name: state[name] for name in kept}
-
-
-def play(protocol: str, seed: int, arms: Sequence[Arm] = (), cut_at: int = CUT_AT) -> Played:
+def play(
+    protocol: str,
+    seed: int,
+    arms: Sequence[Arm] = (),
+    via: Via = "http",
+    cut_at: int = CUT_AT,
+    plant: str | None = None,
+) -> Played:
     """A play in a folder of its own. Raises :class:`Crashed`."""
     try:
-        with CrashRig(protocol, seed, cut_at) as rig:
+        with CrashRig(protocol, seed, via, cut_at, plant) as rig:
             return rig.play(arms)
-    except AssertionError as fault:
-        raise Crashed(f"{protocol}, seed {seed}, dying at {list(arms)}: {fault}") from fault
-
-
-def compare(played: Played, smooth: Played) -> None:
-    """A play with deaths came to what the play without came to. Raises :class:`AssertionError`."""
-    assert played.rounds == smooth.rounds, f"rounds {played.rounds} instead of {smooth.rounds}"
-    assert played.last == smooth.last, f"state {played.last} instead of {smooth.last}"
-    same = [
-        card if card != UNSEEN else other for card, other in zip(played.counted, smooth.counted, strict=False)
-    ]
-    assert len(played.counted) == len(smooth.counted) and same == smooth.counted, (
-        f"cards {played.counted} instead of {smooth.counted}"
-    )
+    except (AssertionError, TimeoutError) as fault:
+        raise Crashed(f"{protocol} over {via}, seed {seed}, dying at {list(arms)}: {fault}") from fault

@@ -55,9 +55,9 @@ class Recorded:
         self._record = home / "record"
         self._library = library
 
-    def life(self, rows: int, **more: int) -> int:
+    def life(self, rows: int, *plants: str, **more: int) -> int:
         """One process; how it ended."""
-        command = [sys.executable, "-m", "tests.crash.writing", str(self.path), str(rows)]
+        command = [sys.executable, "-m", "tests.crash.writing", str(self.path), str(rows), *plants]
         shimmed = environment(self._library, self.path.parent, self._record, **more)
         return subprocess.run(command, env=os.environ | shimmed, check=False).returncode
 
@@ -81,6 +81,11 @@ def test_a_journal_from_its_making_to_its_closing(recorded: Recorded) -> None:
     cuts = recorded.cut(every=1 if SOAK else 25)
     assert not cuts.faults, cuts.faults[:3]
     assert cuts.cuts > (800 if SOAK else 30)
+
+
+def test_a_commit_without_its_sync_is_found(recorded: Recorded) -> None:
+    assert recorded.life(8, "commit_without_sync") == 0
+    assert any("was told" in fault for fault in recorded.cut(every=5).faults)
 
 
 def test_through_checkpoints_and_a_log_that_is_begun_anew(recorded: Recorded) -> None:

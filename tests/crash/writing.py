@@ -1,4 +1,4 @@
-"""``python -m tests.crash.writing DATABASE ROWS``: a journal written and told of, as fast as it goes.
+"""``python -m tests.crash.writing DATABASE ROWS [PLANT]``: a journal written and told of, as fast as it goes.
 
 Rows behind the last one, in transactions of one to four, the outbox cursor moved between them; after each
 commit the newest row is said on a socket.  The log comes to its automatic checkpoint again and again.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tablectl.journal import Journal
 from tablectl.journal_rows import Row
+from tests.crash.planted import PLANTS
 
 TABLE = "CUT"
 
@@ -63,4 +64,6 @@ def write(path: Path, rows: int) -> None:
 
 
 if __name__ == "__main__":
+    for plant in sys.argv[3:]:
+        PLANTS[plant]()
     write(Path(sys.argv[1]), int(sys.argv[2]))

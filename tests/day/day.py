@@ -92,7 +92,7 @@ class Day:
         self.rig = ForkedRig(protocol, overrides=rules, url=url, speed=max(200.0, speed))
         config = self.rig.config
         config.write_text(config.read_text().replace("[server]\n", "[server]\ntimeout = 1.0\n"))
-        self.rig.slow = self.rig.folder / "slow"
+        self._slow_file = self.rig.fate.slow = self.rig.folder / "slow"
         self._link = MoodyLink(self.rig.server_url, self._link_port, seed)
 
     def play(self, told: Callable[[str], object] = lambda text: None) -> Figures:
@@ -222,10 +222,9 @@ class Day:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
 
     def _slow(self, chance: random.Random) -> None:
-        assert self.rig.slow is not None
-        self.rig.slow.write_text(f"{chance.uniform(0.05, 0.6):.3f}")
+        self._slow_file.write_text(f"{chance.uniform(0.05, 0.6):.3f}")
         time.sleep(chance.uniform(0.1, 2.0))
-        self.rig.slow.unlink()
+        self._slow_file.unlink()
 
     def _cable(self, chance: random.Random) -> None:
         self.rig.shoe.hang_up()

@@ -61,6 +61,25 @@ async def test_events_arrive_once_in_order_byte_for_byte(rig: Rig) -> None:
     assert sender.alarms == []
 
 
+async def test_events_published_since_the_start_are_no_sign_of_lost_rows(rig: Rig) -> None:
+    """The game server comes back late, and has taken them from the stream by then."""
+    await rig.nats.make_stream()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_stored()
+    await rig.stop(sender)
+    journal = Journal.open(rig.path, "T07")
+    journal._doubt(3)  # as after a power cut, or killed right behind a commit
+    journal.close()
+    again = rig.sender()
+    again.play(4)
+    await again.all_stored()
+    await again.until(lambda: "no game server answers" in again.why)
+    await rig.server()
+    await again.good()
+    assert again.alarms == []
+
+
 async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
     await rig.nats.make_stream()
     async with rig.client() as client:
