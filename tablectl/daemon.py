@@ -1,10 +1,9 @@
-"""``tablectl run``: one table as a service: logging, signals, reload, the watchdog, and the exit code."""
+"""``tablectl run``: one table as a service: signals, reload, the watchdog, and the exit code."""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
-import logging
 import os
 import signal
 import sys
@@ -13,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, TextIO, cast
+from typing import Any
 
 import structlog
 
@@ -22,6 +21,7 @@ from tablectl.journal import JournalFault
 from tablectl.journal_disk import refuses
 from tablectl.keeping import journal_folder
 from tablectl.lock import TableLocked
+from tablectl.logs import at_a_terminal, setup_logging
 from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
@@ -35,79 +35,6 @@ PATIENCE, AGAIN = 60.0, 1.0
 """How long (s) a start waits for a disk that takes nothing, and how often it tries."""
 EXIT_OF_THREAD = {"core": 70, "journal": 71, "reader": 72, "service": 73}
 """Exit codes of a process that ended because a thread did."""
-
-
-class _Stderr:
-    """Standard error, which may be closed, full or gone: a line of log is never worth a table."""
-
-    def write(self, text: str) -> int:
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            return sys.stderr.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            sys.stderr.flush()
-
-
-def _at_a_terminal() -> bool:
-    try:
-        return sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:  # it is closed
-        return False
-
-
-class _Threshold:
-    """Drops what is below the level, which a reload may change under loggers that are in use."""
-
-    def __init__(self) -> None:
-        self.level = logging.INFO
-
-    def __call__(
-        self, _logger: object, name: str, facts: structlog.typing.EventDict
-    ) -> structlog.typing.EventDict:
-        if logging.getLevelNamesMapping().get(name.upper(), logging.CRITICAL) < self.level:
-            raise structlog.DropEvent
-        return facts
-
-
-def setup_logging(format_: str, level: str) -> Callable[[str], None]:
-    """Structured logs on stderr, as JSON lines or for a console. Control characters are escaped.
-
-    Returns what sets another level.
-    """
-    renderer: structlog.typing.Processor
-    if format_ == "json":
-        renderer = structlog.processors.JSONRenderer()
-    else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr is not None and sys.stderr.isatty())
-    threshold = _Threshold()
-
-    def set_level(name: str) -> None:
-        threshold.level = logging.getLevelNamesMapping()[name.upper()]
-
-    set_level(level)
-    structlog.configure(
-        processors=[
-            threshold,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _escape,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger("debug"),
-        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, _Stderr())),
-    )
-    return set_level
-
-
-def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """No peer's text writes control characters into a terminal that shows the log."""
-    for key, value in facts.items():
-        if isinstance(value, str) and not value.isprintable():
-            line = "; ".join(value.splitlines())  # the faults of a file are a line each
-            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
-    return facts
 
 
 def run(config: Config) -> int:
@@ -204,7 +131,7 @@ def _start(runtime: Runtime, asked: _Asked, log: Any) -> None:
 
 def _tell(config: Config, log: Any, why: str) -> None:
     """Why the table is not up: in the log, to the person at the terminal, and to ``systemctl status``."""
-    if config.log.format == "json" and not _at_a_terminal():
+    if config.log.format == "json" and not at_a_terminal():
         log.error("the table cannot start", reason=why)  # who reads the console reads it below
     with contextlib.suppress(OSError, ValueError):
         print(f"tablectl: {why}", file=sys.stderr)  # noqa: T201 for the person at the terminal

@@ -19,9 +19,10 @@ from typing import Any
 
 from tablectl import journal_newest
 from tablectl.journal_copy import Copied, copy_rows
-from tablectl.journal_file import LOGS, beside, copy_file, keep_aside, put_in_place, settle, sync
+from tablectl.journal_file import LOGS, beside, copy_file, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_replaced import keep_aside, put_in_place
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 
 MOST_BACKUPS = 20

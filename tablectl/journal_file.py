@@ -1,20 +1,13 @@
-"""The journal's file: made whole or not at all, opened only when it is what it should be.
-
-A new file takes a journal's place in two steps that a crash cannot tear: it is finished under the name
-``….ready``, and that name is the decision; what is left to do then is done by whoever comes next
-(:func:`finish`).  A log (``-wal``) of the old file must never meet the new one.
-"""
+"""The journal's file: made whole or not at all, opened only when it is what it should be."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import mmap
 import os
 import secrets
 import shutil
 import sqlite3
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -237,59 +230,11 @@ def settle(path: Path) -> None:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
-def keep_aside(path: Path, why: str) -> Path:
-    """Keep a journal and its logs under names with ``why`` and the time in them, before another replaces it.
-
-    True copies: a link would be written on if the replacement is cut short.
-    """
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    aside, number = beside(path, f".{why}-{stamp}"), 1
-    while aside.exists():
-        number += 1
-        aside = beside(path, f".{why}-{stamp}-{number}")
-    try:
-        for suffix in ("", *LOGS):
-            if beside(path, suffix).exists():
-                copy_file(beside(path, suffix), beside(aside, suffix))
-                sync(beside(aside, suffix))
-        sync(path.parent)
-    except BaseException:
-        forget_aside(aside)  # a full disk is tried again, and would get fuller
-        raise
-    return aside
-
-
 def copy_file(path: Path, to: Path) -> None:
     """A true copy in a new file, for the same eyes as a journal, whatever the umask."""
     handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
     with path.open("rb") as file, os.fdopen(handle, "wb") as copy:
         shutil.copyfileobj(file, copy, 1 << 20)
-
-
-def forget_aside(aside: Path) -> None:
-    """Remove what :func:`keep_aside` kept, because nothing has replaced it."""
-    for suffix in ("", *LOGS):
-        beside(aside, suffix).unlink(missing_ok=True)
-
-
-def put_in_place(new: Path, path: Path) -> None:
-    """Let the finished file ``new`` take the place of the journal ``path``, and of its log."""
-    sync(new)
-    new.rename(beside(path, ".ready"))
-    sync(path.parent)
-    finish(path)
-
-
-def finish(path: Path) -> None:
-    """Do what a crash in :func:`put_in_place` left undone."""
-    ready = beside(path, ".ready")
-    if not ready.exists():
-        return
-    for suffix in LOGS:
-        beside(path, suffix).unlink(missing_ok=True)
-    sync(path.parent)
-    ready.rename(path)
-    sync(path.parent)
 
 
 def pages_of(db: sqlite3.Connection) -> str:
@@ -299,28 +244,3 @@ def pages_of(db: sqlite3.Connection) -> str:
     except sqlite3.Error:
         return ""
     return "" if found == ["ok"] else f" ({'; '.join(' '.join(line.split())[:120] for line in found)})"
-
-
-def where_in_file(path: Path, db: sqlite3.Connection, row: int) -> str:
-    """Where a bad row lies: by its hash, as it stands in the file, or the page that cannot be read."""
-    try:
-        found = db.execute("SELECT hash, prev_hash FROM rows WHERE row = ?", (row,)).fetchone()
-        marks = [value for value in found or () if isinstance(value, bytes) and len(value) == 32]
-    except sqlite3.Error:
-        return pages_of(db)
-    for suffix in ("-wal", ""):
-        for mark in marks:
-            at = _find(beside(path, suffix), mark)
-            if at is not None:
-                page = "" if suffix else f", page {at // 4096 + 1}"
-                return f" (near byte {at} of {path.name}{suffix}{page})"
-    return pages_of(db)
-
-
-def _find(path: Path, mark: bytes) -> int | None:
-    try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            at = whole.rfind(mark)
-    except (OSError, ValueError):
-        return None
-    return None if at < 0 else at

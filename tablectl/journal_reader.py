@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, open_existing, where_in_file
+from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, open_existing
+from tablectl.journal_place import where_in_file
 from tablectl.journal_rounds import RoundQueries
 from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
 

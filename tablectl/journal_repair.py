@@ -15,19 +15,10 @@ from pathlib import Path
 
 from tablectl import journal_newest
 from tablectl.journal_copy import copy_rows
-from tablectl.journal_file import (
-    LOGS,
-    SCHEMA,
-    WAY_OUT,
-    beside,
-    fault_of,
-    finish,
-    forget_aside,
-    keep_aside,
-    put_in_place,
-)
+from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of
 from tablectl.journal_newest import Newest
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_replaced import finish, forget_aside, keep_aside, put_in_place
 from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
 
 LOOKED_BEHIND = 2_000

@@ -45,10 +45,7 @@ class Bench(Rig):
         return self
 
     def __exit__(self, *_: object) -> None:
-        follower = Follower(self)
         assert self.runtime.stop(), "every thread ends in time"
-        assert not self.socket_path.exists(), "who follows events does not keep it there"
-        follower.close()
         assert not self.runtime.incidents.crashed.is_set()
         super().__exit__()
 
@@ -477,6 +474,14 @@ class Follower:
     def close(self) -> None:
         self._file.close()
         self._sock.close()
+
+
+def test_who_follows_events_does_not_keep_the_socket_at_a_stop() -> None:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        follower = Follower(rig)
+        assert rig.runtime.stop()
+        assert not rig.socket_path.exists()
+        follower.close()
 
 
 def test_events_are_followed_from_where_the_follower_left_off(idle: Bench) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tablectl.config import Config, load_config
-from tablectl.daemon import Reloads, setup_logging
+from tablectl.daemon import Reloads
 from tablectl.demo.files import new_secret
 from tablectl.house import HouseRules
+from tablectl.logs import setup_logging
 from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
 from tablectl.profiles import MOST_BYTES

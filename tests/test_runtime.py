@@ -20,12 +20,12 @@ import structlog
 from tablectl.clock import SECOND, now
 from tablectl.config import load_config
 from tablectl.core import Record
-from tablectl.daemon import setup_logging
 from tablectl.events import HandTurned, PinAttempted, private_body, public_body
 from tablectl.gameserver.store import Store
 from tablectl.journal import Journal, Row
-from tablectl.journal_file import keep_aside
+from tablectl.journal_replaced import keep_aside
 from tablectl.lock import TableLocked
+from tablectl.logs import setup_logging
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.config import load_config
-from tablectl.daemon import setup_logging
 from tablectl.demo.compare import differences, held_rounds, sent_rounds
 from tablectl.demo.files import new_secret, write_config
 from tablectl.demo.game import GameServerThread
@@ -28,6 +27,7 @@ from tablectl.demo.screen import Screen, summary
 from tablectl.emulation import EmulatedShoe
 from tablectl.journal import JournalReader
 from tablectl.local import Client
+from tablectl.logs import setup_logging
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime

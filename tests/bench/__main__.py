@@ -22,8 +22,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tablectl.daemon import setup_logging
 from tablectl.demo.files import new_secret
+from tablectl.logs import setup_logging
 from tests.bench.dealt import BenchTable, Way
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from nats.aio.msg import Msg
 
-from tablectl.daemon import setup_logging
 from tablectl.gameserver import stream
 from tablectl.gameserver.server import GameServer, run_gameserver
+from tablectl.logs import setup_logging
 from tests.bench.floors import boot
 
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tablectl.daemon import setup_logging
+from tablectl.logs import setup_logging
 from tests.fleet.table import FleetTable
 
 
