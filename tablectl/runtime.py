@@ -124,7 +124,11 @@ class Runtime:
         for one in past.answered:
             self.core.remember(one.event, one.where, one.version)
         self.service = Service(
-            Published(state), self.incidents.ends("service"), clock=self._clock, on_stored=self._stored
+            Published(state),
+            self.incidents.ends("service"),
+            clock=self._clock,
+            on_stored=self._stored,
+            log=self.log,
         )
         self._tap = RawTap()
         self.reader = Reader(
