@@ -68,8 +68,13 @@ class Incidents:
             return
         at = self._clock()
         thread = threading.Thread(target=self._write, args=(why, at, asked), name="flight", daemon=True)
-        thread.start()
-        thread.join(waits)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system gives no thread
+            self._places.release()
+            self._log.error("the flight recording cannot be written", reason=why, error=repr(error))
+        else:
+            thread.join(waits)
 
     def _write(self, why: str, at: Instant, asked: bool) -> None:
         try:

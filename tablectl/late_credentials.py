@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tablectl.delivery.aside import aside
 from tablectl.profiles import ConfigError
 
 LOOK = 1.0
@@ -24,9 +25,10 @@ async def come(read: Callable[[], T], log: Any) -> T:
     told = ""
     while True:
         try:
-            if found := await asyncio.to_thread(read):
+            # Not in the loop's pool, for which the stop waits: the disk may hang.
+            if found := await aside(read):
                 return found
-        except ConfigError as fault:
+        except (ConfigError, OSError) as fault:
             if str(fault) != told:
                 told = str(fault)
                 log.warning("a credential cannot be used", reason=told)
