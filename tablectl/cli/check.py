@@ -14,6 +14,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,17 +164,26 @@ UNKNOWN_TEST = (
 
 
 def _epoch(config: Config) -> str | None:
-    """The history the journal holds, which a probe names; None before the first start."""
+    """The history the journal holds, which a probe names; None before the first start.
+
+    The daemon is asked while it runs: no other program opens the journal then.
+    """
     import sqlite3
 
     from tablectl.journal import JournalFault, JournalReader, JournalUnavailable
+    from tablectl.local import Client, NotReachable
+    from tablectl.lock import TableLocked, while_stopped
 
-    try:
-        reader = JournalReader.open(config.journal_path)
-    except (JournalFault, JournalUnavailable, OSError, sqlite3.Error):
-        return None  # whether the journal can be used is not asked here
-    reader.close()
-    return reader.epoch
+    with suppress(NotReachable, KeyError):
+        return str(Client(config.socket_path, SECONDS).state()["epoch"])
+    # Whether the journal can be used is not asked here.
+    with (
+        suppress(TableLocked, JournalFault, JournalUnavailable, OSError, sqlite3.Error),
+        while_stopped(config.journal_path.parent, config.table.id),
+        closing(JournalReader.open(config.journal_path)) as reader,
+    ):
+        return reader.epoch
+    return None
 
 
 def _object(answer: bytes) -> dict[str, Any]:
