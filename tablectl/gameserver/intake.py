@@ -10,12 +10,21 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
-from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
+from tablectl.gameserver.messages import (
+    BATCH,
+    MOST_SEQUENCE,
+    SINGLE,
+    Message,
+    Unreadable,
+    probe_history,
+    read,
+)
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
 
@@ -138,7 +147,6 @@ class Intake:
         if held is not None and held.epoch != first.epoch:
             self._other_history(table, held.epoch, first.epoch)
         self._windows.heard(table, monotonic, now / 1e9)
-        new = []
         with self._store.transaction():
             held = self._store.held(table)
             if held is not None and held.epoch != first.epoch:
@@ -165,10 +173,8 @@ class Intake:
                     ),
                 )
                 wanted = goes_on
-                new.append(message)
+                self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
             self._store.pin(table, first.epoch, wanted)
-        for message in new:
-            self._windows.took(message, monotonic, now / 1e9)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:
@@ -199,6 +205,11 @@ def _goes_on(message: Message) -> int:
     if message.type != SKIPPED:
         return message.sequence + 1
     first, last = message.data.get("from"), message.data.get("to")
-    if first != message.sequence or not isinstance(last, int) or isinstance(last, bool) or last < first:
+    if (
+        first != message.sequence
+        or not isinstance(last, int)
+        or isinstance(last, bool)
+        or not first <= last < MOST_SEQUENCE
+    ):
         raise _Refused(422, f"event {message.sequence}: a skip is from its own sequence to a later one")
     return last + 1

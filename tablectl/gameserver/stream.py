@@ -165,7 +165,7 @@ class StreamIntake:
             epoch, stored, acked = str(asked["epoch"]), int(asked["stored"]), int(asked["acked"])
             if asked["stream"] != self._stream:  # its place in another stream says nothing here
                 stored = 0
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
             epoch, stored, acked = "", 0, 0
         answer = await self._in_pool(self._answer, table, epoch, stored, acked)
         with contextlib.suppress(nats.errors.Error):
