@@ -175,7 +175,7 @@ class Service:
 
     async def _main(self) -> None:
         # Few: PIN checks and reads of the journal share them, and a unit bounds its threads.
-        self.loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="aside"))
+        self.loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="pool"))
         try:
             for setup in self._setups:
                 await setup()

@@ -174,7 +174,9 @@ class Sender(ABC):
                 await self._deliver(reader)
         finally:
             await self._close()
-            threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+            threading.Thread(
+                target=reader.close, name="let-go", daemon=True
+            ).start()  # it may wait for a read that hangs
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         """What goes on beside sending."""
