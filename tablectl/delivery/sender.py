@@ -174,9 +174,8 @@ class Sender(ABC):
                 await self._deliver(reader)
         finally:
             await self._close()
-            threading.Thread(
-                target=reader.close, name="let-go", daemon=True
-            ).start()  # it may wait for a read that hangs
+            # Aside: it may wait for a read that hangs.
+            threading.Thread(target=reader.close, name="let-go", daemon=True).start()
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         """What goes on beside sending."""
