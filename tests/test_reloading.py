@@ -320,6 +320,29 @@ def test_what_a_reload_says_is_true_however_close_the_end_of_its_patience(
             assert bench.runtime._reloading.running.health.mute_after == now
 
 
+def test_a_file_that_is_not_read_to_its_end_is_not_called_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with table() as bench:
+        log, answers, real = Lines(), threading.Event(), load_config
+
+        def hangs(path: Path) -> Config:
+            assert answers.wait(20)
+            return real(path)
+
+        monkeypatch.setattr("tablectl.daemon.load_config", hangs)
+        monkeypatch.setattr("tablectl.daemon.HANGS", 0)
+        reloads = Reloads(bench.runtime, bench.config, lambda level: None, log)
+        for _ in range(3):
+            reloads.ask()
+            reloads.go_on()
+        assert "until then the old one stays" in log.last[1] and reloads.said == "; reload waits for its file"
+        (alert,) = bench.wait(lambda s: s["alerts"], "the alert")["alerts"]
+        assert (alert["alert"], "refused" in alert["message"]) == ("reload", False)
+        answers.set()
+        assert reloads._thread is not None
+        reloads._thread.join(10)
+        assert log.last[0] == "info" and reloads.said == "", "it was taken over after all"
+
+
 def drain(bench: Bench) -> None:
     """Wait until the service loop has done all it had to do."""
     passed = threading.Event()
