@@ -181,7 +181,7 @@ async def test_the_doubt_about_lost_rows_is_in_the_mirror_too_and_ends_there_too
 
     again = rig.sender(server.url)
     await again.until(lambda: again.alarms)
-    assert "those behind 1 that it may have were lost" in again.alarms[0][1]
+    assert "the events behind 1 that it has were lost here" in again.alarms[0][1]
     assert server.held("T07") == taken
     assert again.journal.sure() == 1
 
