@@ -22,7 +22,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, never_sent
+from tablectl.delivery.instead import Instead, decided, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing
@@ -142,7 +142,9 @@ class Sender(ABC):
 
     def sends_instead(self, one: Instead) -> None:
         """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
-        self._stock.instead[one.outgoing.sequence] = one
+        if not decided(self._stock.instead, one):
+            return
+        self._go_back(one.outgoing.sequence)
         if self._outbox is not None:
             self._outbox = replace(self._outbox, skips=self._stock.skips)
         self.retry()
@@ -175,6 +177,10 @@ class Sender(ABC):
         finally:
             await self._close()
             threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+
+    def _go_back(self, sequence: int) -> None:
+        """What goes out from there on is other than it was: a subclass may have to send it again."""
+        return  # the server that is posted to says itself where to go on
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         """What goes on beside sending."""
