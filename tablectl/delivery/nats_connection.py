@@ -20,7 +20,7 @@ from nats.aio.client import Client, RawCredentials
 
 from tablectl.delivery.aside import aside
 from tablectl.delivery.nats_words import Fault, unreachable
-from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable
+from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, renewed
 
 PORT = 4222
 CREDENTIAL_BYTES = 64 << 10
@@ -154,7 +154,7 @@ class Connection:
     async def _encryption(self) -> Tls:
         if self.tls is None or self.tls.changed():
             try:
-                self.tls = await aside(Tls, self._files)
+                self.tls = await aside(renewed, self.tls, self._files)
             except TlsUnusable as error:
                 raise Fault(str(error), at_fault=True) from None
         return self.tls
