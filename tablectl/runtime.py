@@ -190,7 +190,6 @@ class Runtime:
             self.outside,
             self._delivering,
             alarm=self._alarm,
-            clock=self._clock,
             log=self.log,
         )
         self._after_commit.tell_unsettled(state)
