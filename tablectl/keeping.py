@@ -44,6 +44,7 @@ class Keeping:
         except BaseException:
             self._lock.release()
             raise
+        self._closing = threading.Thread(target=self._close, name="closing", daemon=True)
         mirror = config.journal.mirror
         self.mirror = None if mirror is None else Mirror(mirror, self.journal.reader, clock=clock)
         """Follows on a second medium; None: there is none."""
@@ -79,10 +80,10 @@ class Keeping:
 
         Each of them may wait for a disk that hangs, and then nobody waits for them: the lock is kept.
         """
-        closing = threading.Thread(target=self._close, name="closing", daemon=True)
-        closing.start()
-        closing.join(timeout)
-        return not closing.is_alive()
+        if self._closing.ident is None:
+            self._closing.start()
+        self._closing.join(timeout)
+        return not self._closing.is_alive()
 
     def _close(self) -> None:
         with contextlib.ExitStack() as held:
