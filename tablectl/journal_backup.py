@@ -69,7 +69,7 @@ def _read_again(path: Path, copied: Copied, rest: float) -> None:
         end: object = None
         for row, _, digest in reader.links():
             end = digest
-            if rest and row is not None and row.row % PAGE == 0:
+            if rest and row.row % PAGE == 0:
                 time.sleep(rest)
     if end != copied.hash:
         raise OSError(f"{path}: what was written is not what is read")

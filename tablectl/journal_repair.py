@@ -160,7 +160,7 @@ def _good_until(reader: JournalReader, fault: JournalFault) -> tuple[int, int, J
     row, sequence = reader.anchor().row, reader.anchor().sequence
     try:
         for stored, number, _ in reader.links():
-            row, sequence = (row if stored is None else stored.row), number
+            row, sequence = stored.row, number
     except JournalFault as found:
         return row, sequence, found
     return row, sequence, fault  # the rows are good: only the way to the last one is damaged

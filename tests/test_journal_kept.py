@@ -256,7 +256,80 @@ def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
     walk = reader.links(10)
     next(walk)
     removed(journal, starts(rows)[2] - 1)
-    assert [row.row for row, _, _ in walk if row][-1] == len(rows) + 1
+    assert [row.row for row, _, _ in walk][-1] == len(rows) + 1
+
+
+class Removing(JournalReader):
+    """A reader; before its statement number ``at`` all that may go is removed, by the journal's thread."""
+
+    at = 0
+    journal: Journal
+    upto = 0
+
+    def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        self.at -= not self._db.in_transaction  # in one nothing changes
+        if self.at == 0 and not self._db.in_transaction:
+            while self.journal.trim(self.upto):
+                pass
+        return super()._all(sql, *values)
+
+
+def removing(path: Path, at: int) -> Removing:
+    """A reader of a journal of four shoes, of which a few rows are gone already."""
+    journal = Journal.open(path, "T07")
+    reader = Removing(path, journal.reader()._db, "T07", journal.epoch)
+    upto = starts(list(journal.every_row()))[-1] - 1
+    reader.journal, reader.upto, reader.at = journal, upto, at
+    noted(journal, reader.upto)
+    journal.trim(reader.upto)
+    return reader
+
+
+@pytest.mark.parametrize("work", ["copy", "mirror", "mirror goes on", "verify", "walk"])
+def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
+    work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each statement of the reader; in pages of a few rows, and a few rows go before it begins."""
+    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "journal_mirror.PAGE"):
+        monkeypatch.setattr(f"tablectl.{module}", 20)
+    fill(path, 4)
+    template = path.read_bytes()
+    at, reached = 0, True
+    while reached:
+        at, told = at + 1, False
+        for left in tmp_path.iterdir():
+            left.unlink()
+        path.write_bytes(template)
+        reader, copy = removing(path, at), tmp_path / "copy.db"
+        end = reader.journal.walk(0)
+        mirror = Mirror(copy, lambda: JournalReader.open(path))
+        if work == "mirror goes on":
+            mirror.follow(reader.journal)
+            reader.journal.append([Row(end[0] + 1, None, None, reader.journal.rows(end[0] - 1)[0].private)])
+            end = reader.journal.walk(0)
+            mirror._leave()
+        match work:
+            case "copy":
+                copied = copy_rows(reader, copy)
+                assert (copied.row, copied.sequence, copied.hash) == end
+            case "verify":
+                assert all(spans(reader))
+            case "walk":
+                assert reader.walk(40) == end
+            case _:
+                try:
+                    mirror.follow(reader)
+                    assert mirror.row == end[0]
+                except JournalFault as fault:
+                    assert "move it away" in str(fault)
+                    told = True
+        reached = reader.at <= 0
+        for one in (reader, reader.journal, mirror._leave):
+            one() if callable(one) else one.close()
+        if copy.exists():
+            with contextlib.closing(JournalReader.open(copy)) as there:
+                assert there.walk(0) == end or told, "in each case it is whole"
+    assert at > 3
 
 
 def pretended(path: Path, row: int) -> None:
