@@ -63,7 +63,7 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
                 newest = None  # of the history before this one
             said = _end(reader, newest, busy)
             if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
-                _anew(reader, f"schema{schema}", busy)  # kept: the release before can read it
+                _anew(reader, f"schema{schema}", busy, upto=(None, said.sure))  # kept: 0.1.0 can read it
         return said
     except sqlite3.Error as error:
         raise fault_of(path, error, "not a journal that can be read") from error
@@ -105,13 +105,13 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
             f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
             f"{sequence}: the newest rows are lost (was {reader.path.name}-wal left behind?); {WAY_OUT}"
         )
+    # After a power cut, or when that file is gone, it proves nothing.
+    sure = sequence if row and (newest is None or newest.row < row) else None
     wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
     if wrong:
         said = f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost"
-        return _anew(reader, "torn", busy, Mended(said))
-    if row and (newest is None or newest.row < row):
-        return Mended(sure=sequence)  # after a power cut, or when that file is gone, it proves nothing
-    return Mended()
+        return _anew(reader, "torn", busy, Mended(said), (None, sure))
+    return Mended(sure=sure)
 
 
 def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> Mended:
@@ -184,9 +184,11 @@ def _anew(
     why: str,
     busy: Busy,
     mended: Mended | None = None,
-    upto: tuple[int, int] | tuple[None, None] = (None, None),
+    upto: tuple[int | None, int | None] = (None, None),
 ) -> Mended:
-    """Write the journal anew from its rows up to row and event ``upto``, in the schema of today.
+    """Write the journal anew from its rows up to a row (all), in the schema of today.
+
+    ``upto``: that row, and the event that is sure (:meth:`JournalReader.sure`).
 
     It is kept as it was under a name with ``why`` in it. What was mended is noted in the new file until the
     next rows are in it: a start that is cut short is not the last that tells of it.

@@ -22,6 +22,7 @@ from tablectl.journal_backup import restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
+from tablectl.journal_newest import NewestFile
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay, replay_journal
@@ -82,9 +83,8 @@ def test_verify_names_a_checkpoint_that_the_rows_do_not_lead_to(path: Path) -> N
         list(spans(journal))
 
 
-@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
-def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
-    rows = fill(path)
+def damage(path: Path, index: str) -> None:
+    """That index leads to the first rows only."""
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA writable_schema = 1")
         ((sql,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index,)).fetchall()
@@ -95,6 +95,12 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
         db.execute("PRAGMA writable_schema = 1")
         db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, index))
     db.close()
+
+
+@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
+def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
+    rows = fill(path)
+    damage(path, index)
     with pytest.raises(JournalFault, match=rf"index is damaged \({index}\)"):
         list(spans(JournalReader.open(path)))
     journal = Journal.open(path, "T07")
@@ -618,6 +624,41 @@ def test_when_nothing_proves_the_end_the_servers_first_answer_is_looked_at(path:
     assert once_more.sure() == again_sure(proof, once_more), "until the server has answered"
     once_more.set_acked(once_more.last()[1])
     assert once_more.sure() is None
+
+
+@pytest.mark.parametrize("state", ["plain", "index", "schema"])
+@pytest.mark.parametrize("dies", ["_transact before", "NewestFile.begin before", "NewestFile.begin behind"])
+def test_a_doubt_outlives_a_start_that_fails(
+    state: str, dies: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason for it, an older ``.newest``, may be gone by then."""
+    rows = fill(path)
+    record = path.parent / "T07.db.newest"
+    older = record.read_bytes()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        journal.append([Row(len(rows) + 1, None, None, rows[0].private)])
+        sure = journal.last()[1]
+    record.write_bytes(older)
+    if state == "index":
+        damage(path, "rows_type")
+    elif state == "schema":
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    where, when = dies.split()
+    owner, name = (NewestFile, "begin") if where == "NewestFile.begin" else (Journal, "_transact")
+    work = getattr(owner, name)
+
+    def fail(*values: object) -> None:
+        if when == "behind":
+            work(*values)
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        with contextlib.suppress(OSError):
+            Journal.open(path, "T07").close()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        assert journal.sure() == sure
 
 
 def again_sure(proof: str, journal: Journal) -> int | None:
