@@ -166,4 +166,3 @@ def test_the_first_of_the_four_and_never_open_again(steps: list[tuple[str, float
                 table.tell(CLOSED)
                 heard, ended = now, True
             assert (table.why != "") == ended
-    assert EPOCH
