@@ -17,7 +17,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.events import RowsRemoved, ShoeStarted
 from tablectl.journal_file import fault_of
 from tablectl.journal_reader import JournalReader
-from tablectl.journal_rows import JournalFault, decode_row
+from tablectl.journal_rows import decode_row
 from tablectl.table.checkpoint import before
 
 LEAST_DAYS = 400
@@ -124,12 +124,14 @@ async def keep(
     clock: Callable[[], Instant],
 ) -> None:
     """Once an hour, for ever: have what is old noted (``note``), then removed by the writer (``trim``)."""
+    from tablectl.delivery.aside import aside  # which loads more than who only reads journals needs
+
     await asyncio.sleep(FIRST_LOOK)
     while True:
         wanted, noted = None, False
-        with contextlib.suppress(JournalFault, sqlite3.Error, OSError, ValueError):
-            # What is damaged stays: `journal verify` names it.
-            wanted, noted = await asyncio.to_thread(_look, reader, clock().wall, days, mirrored())
+        with contextlib.suppress(Exception):
+            # What is damaged stays: `journal verify` names it. A disk that hangs holds up no stop.
+            wanted, noted = await aside(_look, reader, clock().wall, days, mirrored())
         if wanted is not None and noted:
             trim(wanted.upto)
         elif wanted is not None:

@@ -107,8 +107,9 @@ class Mirror:
                 reader = reader or self._open_journal()
                 self.follow(reader)
                 self.error = ""
-            except (JournalFault, OSError, sqlite3.Error, LookupError) as fault:
-                self.error = str(fault) or type(fault).__name__
+            except Exception as fault:  # noqa: BLE001 whatever it is, it is told and tried again
+                known = isinstance(fault, JournalFault | OSError | sqlite3.Error)
+                self.error = (str(fault) or type(fault).__name__) if known else repr(fault)
                 self._leave()
             self._since = None
             if last:

@@ -18,7 +18,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
-from tablectl.journal_backup import restore
+from tablectl.journal_backup import Backups, backup, backups_of, restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
@@ -225,10 +225,29 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
         pass
     assert all(spans(journal)) and await asked(0.2) == []
     journal.close()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
-        db.commit()
-    assert await asked(0.2) == []
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+async def test_the_keeper_outlives_what_is_damaged(
+    path: Path, bad: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(path)
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    monkeypatch.setattr("tablectl.journal_keep.LOOK", 0)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, starts(rows)[0]))
+    looks: list[Instant] = []
+
+    def late() -> Instant:
+        looks.append(Instant(0, WALL + 9_000 * DAY))
+        return looks[-1]
+
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        keeping = asyncio.create_task(keep(reader, print, print, 400, lambda: None, late))
+        while len(looks) < 3 and not keeping.done():
+            await asyncio.sleep(0.001)
+        assert not keeping.done(), "it stays, verify names it, and the table plays on"
+        keeping.cancel()
 
 
 def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -582,6 +601,48 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
     assert mirror.trouble == ""
     now[0] = Instant(LATE + SECOND, 0)
     assert "longer than a minute" in mirror.trouble and "longer than a minute" in str(mirror.view(9)["error"])
+
+
+def test_an_error_that_nobody_thought_of_ends_neither_the_mirror_nor_the_next_backup(
+    path: Path, tmp_path: Path
+) -> None:
+    rows = fill(path)
+    left = [2]
+
+    def opened() -> JournalReader:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise RuntimeError("a fault of ours")
+        return JournalReader.open(path)
+
+    mirror = Mirror(tmp_path / "mirror.db", opened, every=0.01, retry=0.02)
+    mirror.start()
+    until(lambda: mirror.row == len(rows) and not mirror.trouble, "it goes on")
+    assert mirror.stop(5)
+
+    left[0] = 1
+    backups = Backups(opened, tmp_path / "backups")
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is told")
+    assert "a fault of ours" in backups.view()["error"]
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is made")
+    assert backups.view()["row"] == len(rows)
+
+
+@pytest.mark.parametrize("other", ["T07-2", "T07-abcdef", "T07-abcdef-1", "T070", "xT07"])
+def test_a_backup_leaves_those_of_another_table_alone(other: str, path: Path, tmp_path: Path) -> None:
+    fill(path)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    theirs = [folder / f"{other}-4f2a91-100.{suffix}" for suffix in ("part", "db")]
+    ours = folder / "T07-4f2a91-100.part"
+    for file in (*theirs, ours):
+        file.touch()
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        made, _ = backup(reader, folder)
+    assert all(file.exists() for file in theirs) and not ours.exists()
+    assert backups_of("T07", folder) == [made]
 
 
 # --- what was lost ------------------------------------------------------------------------------------
