@@ -45,7 +45,10 @@ class Mirror:
     ) -> None:
         self.path = path
         self.row = 0
-        """The newest row that is on the second medium."""
+        """The newest row that was seen on the second medium; it stays while that is away.
+
+        What is removed as too old goes by it (:mod:`tablectl.journal_keep`).
+        """
         self.error = ""
         self._open_journal = open_journal
         self._clock = clock

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tablectl import journal_keep
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
@@ -29,7 +31,7 @@ from tablectl.replay import replay, replay_journal
 from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
-from tests.journals import WALL, fill, starts
+from tests.journals import WALL, fill, played, rows_of, starts
 from tests.table.playing import Play
 
 
@@ -46,6 +48,13 @@ def spans(reader: JournalReader) -> Iterator[Span]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "T07.db"
+
+
+@pytest.fixture(autouse=True)
+def few_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journals here are of a few shoes; what is tried is not how many days there are."""
+    assert journal_keep.DAYS_OF_PLAY == 400
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", 1)
 
 
 # --- verify -------------------------------------------------------------------------------------------
@@ -145,6 +154,38 @@ def test_only_old_acknowledged_whole_shoes_go_and_never_the_newest(path: Path) -
     assert gone(9_000) == begins[0] - 1
     with pytest.raises(ValueError, match="at least 400"):
         removable(journal, WALL, 399)
+
+
+@pytest.mark.parametrize("years", [10, 1_000])
+@pytest.mark.parametrize("days", [2, 3, 5, 8, 400])
+def test_a_clock_that_is_years_ahead_makes_nothing_old(
+    path: Path, years: int, days: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten shoes, on days 0 0 0 1 2 3 4 5, and two with that clock; by it all of them are old."""
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", days)
+    wrong = WALL + years * 365 * DAY
+    events = played(10)
+    journal = Journal.open(path, "T07")
+    rows = list(rows_of(events, journal.epoch, shoe_days=0))
+    begins, made = starts(rows), list[Row]()
+    for row in rows:
+        number = sum(row.row >= begin for begin in begins)  # 0: before the first
+        wall = wrong + 500 * DAY if number >= 9 else WALL + max(0, number - 3) * DAY
+        private = re.sub(rb'"wall":\d+', b'"wall":%d' % (wall + row.row), row.private)
+        made.append(Row(row.row, row.sequence, row.public, private, row.raw))
+    journal.append(made)
+    journal.set_acked(journal.last()[1])
+    late = WALL + years * 400 * DAY + 2_000 * DAY
+    expected = {2: begins[7], 3: begins[6], 5: begins[4], 8: 1, 400: 1}[days]
+    assert removable(journal, late, 400) == expected - 1
+
+    # and where a row says all the same that they go, verify names it
+    noted(journal, begins[8] - 1, late)
+    while journal.trim(begins[8] - 1):
+        pass
+    with pytest.raises(JournalFault, match=f"row {begins[8] - 1}: .* on {days} different days"):
+        list(spans(journal))
+    journal.close()
 
 
 def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
@@ -396,6 +437,24 @@ def test_verify_names_rows_that_are_gone_without_a_word_or_before_their_time(
             return
         with pytest.raises(JournalFault, match=said.format(upto=upto)):
             list(spans(reader))
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_verify_names_a_bad_row_also_where_its_time_is_asked_for(path: Path, bad: bytes, which: int) -> None:
+    """``which``: the first row that is kept, or a later shoe's."""
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    removed(journal, starts(rows)[1] - 1)
+    journal.close()
+    row = starts(rows)[1 + which]
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, row))
+    with (
+        contextlib.closing(JournalReader.open(path)) as reader,
+        pytest.raises(JournalFault, match=f"row {row}:"),
+    ):
+        list(spans(reader))
 
 
 def test_verify_names_another_history_under_the_number_that_was_to_go(path: Path) -> None:
