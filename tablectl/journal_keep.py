@@ -147,7 +147,9 @@ def _look(
     upto = removable(reader, now, days, mirrored)
     if not upto:
         return None, False
-    _, sequence, digest = next(iter(reader.links(upto)))
+    last, sequence, digest = next(iter(reader.links(upto)))
+    if last.row != upto:
+        return None, False  # it went meanwhile
     wanted, told = RowsRemoved(upto=upto, sequence=sequence, hash=digest.hex()), removal(reader)
     return wanted, told is not None and told[0] == wanted
 
