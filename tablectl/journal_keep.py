@@ -111,18 +111,18 @@ def check_removed(reader: JournalReader) -> None:
 
     Raises :class:`JournalFault`.
     """
-    with reader.at_once():
-        _check_removed(reader)
+    try:
+        with reader.at_once():
+            _check_removed(reader)
+    except sqlite3.Error as error:
+        raise fault_of(reader.path, error, "what was removed cannot be read") from error
 
 
 def _check_removed(reader: JournalReader) -> None:
     anchor = reader.anchor()
     if not anchor.row:
         return
-    try:
-        told = removal(reader)
-    except sqlite3.Error as error:
-        raise fault_of(reader.path, error, "what was removed cannot be read") from error
+    told = removal(reader)
     if told is None or told[0].upto < anchor.row:
         raise reader.fault(
             anchor.row, "it and those before it are gone, and no row says that they were removed"
