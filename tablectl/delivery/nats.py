@@ -48,7 +48,7 @@ class NatsDelivery(Sender):
         self._line = Line(url, job.table, job.tls, credential)
         self._after: int | None = None
         """Place in the stream of the subject's newest message; None: it must be read."""
-        self._taken = Taken(self._line, job, self._stands, self._heard, self._go_back)
+        self._taken = Taken(self._line, job, self._stands, self._holds, self._heard, self._go_back)
         self._back_to: int | None = None
         """Publish again from there on, although the stream holds what is newer."""
         self._back_behind: int | None = None
@@ -98,6 +98,11 @@ class NatsDelivery(Sender):
         """With which the game server can tell what is missing."""
         assert self._outbox is not None
         return {"stream": self._line.stream, "stored": self._after or 0, "acked": self._outbox.acked}
+
+    def _holds(self, sequence: int) -> bool:
+        """Whether the stream, as far as it is known, holds the events up to there as they are to be."""
+        box = self._outbox
+        return box is not None and box.probed and self._after is not None and box.acked >= sequence
 
     def _heard(self, at: int, before: Outbox, after: Outbox) -> None:
         """The game server answered."""

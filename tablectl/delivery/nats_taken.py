@@ -23,8 +23,10 @@ ASK_EVERY = SECOND
 class Taken:
     """``box``: the policy's state; None before the journal is read.
 
-    ``stands()``: where the stream is, for the question. ``told(at, before, after)``: of every answer, in the
-    loop. ``go_back(sequence)``: the game server wants it published again from there on.
+    ``stands()``: where the stream is, for the question. ``holds(sequence)``: whether that event, once ordered
+    to be published again, is in the stream: before that the game server can only repeat its refusal.
+    ``told(at, before, after)``: of every answer, in the loop. ``go_back(sequence)``: the game server wants
+    it published again from there on.
     """
 
     def __init__(
@@ -32,12 +34,14 @@ class Taken:
         line: Line,
         job: Job,
         stands: Callable[[], dict[str, Any]],
+        holds: Callable[[int], bool],
         told: Callable[[int, Outbox, Outbox], None],
         go_back: Callable[[int], None],
     ) -> None:
         self._line = line
         self._job = job
         self._stands = stands
+        self._holds = holds
         self._told = told
         self._go_back = go_back
         self.box: Outbox | None = None
@@ -77,7 +81,7 @@ class Taken:
                     due = at + SECOND if until is None else until
                 case Halted():
                     due = at + SECOND
-            if due <= at and self._line.connected:
+            if due <= at and self._line.connected and self._holds(self._refused):
                 self._asked_at = at
                 await self._ask()
             else:

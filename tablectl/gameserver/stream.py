@@ -180,7 +180,7 @@ class StreamIntake:
         if held is not None:
             answer["epoch"] = held.epoch
         refused = self._refused.get(table)
-        if refused is not None:
+        if refused is not None and stored <= self._done:  # else the table has perhaps mended it meanwhile
             at, status, words = refused
             of_event = status in (400, 422) and at == wanted
             return answer | {"status": 422 if of_event else 403, "error": words}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -738,6 +739,53 @@ async def test_going_back_to_what_was_parked_survives_a_try_that_fails(rig: Rig)
     await sender.all_taken(server)
     await sender.good()
     assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+
+
+@pytest.mark.parametrize("order", ["park", "retry"])
+@pytest.mark.parametrize("slow", ["the publisher", "the consumer"])
+async def test_an_old_refusal_told_before_the_new_try_was_looked_at_halts_nothing(
+    rig: Rig, order: str, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game server says what it knows, and it knows the last try only once it has taken it."""
+    ordered, takes = asyncio.Event(), stream.StreamIntake._take
+
+    async def taken(*args: Any) -> None:
+        if ordered.is_set() and slow == "the consumer":
+            await told()
+        await takes(*args)
+
+    monkeypatch.setattr(stream.StreamIntake, "_take", taken)
+    sender, server, original = await refusing(rig)
+    line = sender.delivery._line
+    asked, publishes, asks = asyncio.Event(), line.publish, line.ask
+
+    async def asking(about: dict[str, Any]) -> dict[str, Any]:
+        said = await asks(about)
+        asked.set()
+        return said
+
+    async def told() -> None:
+        ordered.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), 0.4)
+        await asyncio.sleep(0.02)  # its answer is heard
+
+    async def published(*args: Any) -> int:
+        if ordered.is_set() and slow == "the publisher":
+            await told()
+        return await publishes(*args)
+
+    server.store.put_round = original  # type: ignore[method-assign]
+    line.ask = asking  # type: ignore[method-assign]
+    line.publish = published  # type: ignore[method-assign,assignment]
+    ordered.set()
+    if order == "retry":
+        sender.delivery.retry()
+    else:
+        sender.delivery.sends_instead(parked(sender, 4))
+    await sender.all_taken(server)
+    await sender.good()
+    assert len(sender.alarms) == 1
 
 
 def test_bad_addresses_are_refused(tmp_path: Path) -> None:
