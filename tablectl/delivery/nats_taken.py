@@ -16,6 +16,8 @@ from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.outbox import Outbox
 from tablectl.delivery.sender import LOOK, Job
 
+PATIENCE = 3 * SECOND
+"""From an order on, until a refusal of before it is one of what was published again."""
 ASK_EVERY = SECOND
 """How often the game server is asked while it is owed something: an event is overdue after two seconds."""
 
@@ -47,7 +49,8 @@ class Taken:
         self.box: Outbox | None = None
         self._asked_at = 0
         self._refused = 0
-        """The event that the game server refused last."""
+        """The event that the game server refused last; 0: it took it since."""
+        self._retried_at: int | None = None
 
     def begin(self, published: Outbox) -> None:
         """The journal was read."""
@@ -63,10 +66,10 @@ class Taken:
     def retry(self) -> None:
         """What was refused is published again, for the game server to look at anew."""
         if self.box is not None:
-            if self._refused > self.box.acked:
+            if self._refused:
                 self._go_back(self._refused)
             self.box = self.box.retried()
-            self._asked_at = self._job.clock().boot
+            self._asked_at = self._retried_at = self._job.clock().boot
 
     async def ask_on(self) -> None:
         """Ask as the policy says: at the start, every five seconds, and soon while it is owed something."""
@@ -81,7 +84,7 @@ class Taken:
                     due = at + SECOND if until is None else until
                 case Halted():
                     due = at + SECOND
-            if due <= at and self._line.connected and self._holds(self._refused):
+            if due <= at and self._line.connected and (not self._refused or self._holds(self._refused)):
                 self._asked_at = at
                 await self._ask()
             else:
@@ -92,8 +95,13 @@ class Taken:
         self.box = self.box.sending(Probe())
         answer = await self.asked(self._job.deadline)
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
-            self._refused = answer.body["next"]
-            self.box = self.box.sending(Send(self._refused, 1))
+            again, self._refused = answer.body["next"] == self._refused, answer.body["next"]
+            if again and self._retried_at is not None and self._asked_at < self._retried_at + PATIENCE:
+                answer = Failed(f"the game server has not looked at event {self._refused} again yet")
+            else:
+                self.box = self.box.sending(Send(self._refused, 1))
+        elif isinstance(answer, Answer) and answer.status == 200:
+            self._refused = 0
         before, at = self.box, self._job.clock().boot
         self.box = before.answered(at, answer, self._job.jitter())
         self._told(at, before, self.box)

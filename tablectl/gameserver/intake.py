@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from tablectl.gameserver.messages import (
     SINGLE,
     Message,
     Unreadable,
+    claimed,
     probe_history,
     read,
 )
@@ -31,8 +32,11 @@ from tablectl.gameserver.store import SKIPPED, Store, Taken
 
 @dataclass(frozen=True, slots=True)
 class Reply:
+    """``of``: epoch and sequence of the message of a stream that was judged; None: no event of its table."""
+
     status: int
     payload: dict[str, Any]
+    of: tuple[str, int] | None = None
 
 
 class _Refused(Exception):
@@ -86,19 +90,27 @@ class Intake:
 
     def take_message(self, table: str, body: bytes) -> Reply:
         """Judge one message of a stream, whose server has seen to who may publish for ``table``."""
+        of = None
         try:
-            messages = read(body, batch=False)
+            (message,) = messages = read(body, batch=False)
+            of = (message.epoch, message.sequence) if message.table == table else None
             self._check_sender(table, messages)
-            return self._keep(table, messages, self._clock(), self._monotonic())
+            reply = self._keep(table, messages, self._clock(), self._monotonic())
         except Unreadable as unreadable:
-            return Reply(400, {"error": str(unreadable)})
+            reply, of = Reply(400, {"error": str(unreadable)}), claimed(table, body)
         except _Refused as refused:
-            return refused.reply
+            reply = refused.reply
+        return replace(reply, of=of)
 
     def wanted(self, table: str, epoch: str) -> Reply:
-        """What is wanted next of a table that asks with its history. Pins nothing."""
+        """What is wanted next of a table that asks with its history. Pins nothing.
+
+        Where nothing is held yet a person may accept that history: its table may wait for just that.
+        """
         try:
             reply = self._probed(table, f"{table}-{epoch}-probe")
+            if self._store.held(table) is None and probe_history(f"{table}-{epoch}-probe") is not None:
+                self._store.refuse_epoch(table, epoch)
             self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
             return reply
         except _Refused as refused:
@@ -152,6 +164,8 @@ class Intake:
             if held is not None and held.epoch != first.epoch:
                 raise _Refused(503, f"the history of table {table} was changed at this moment")
             wanted = held.next if held is not None else 1
+            if held is None:
+                self._store.forget_refused(table, first.epoch)
             if first.sequence > wanted:
                 return Reply(409, {"next": wanted, "error": f"event {wanted} comes before {first.sequence}"})
             for message in messages:

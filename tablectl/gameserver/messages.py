@@ -130,6 +130,8 @@ def _message(value: Any, own: str) -> Message:
     sequence = int(parts["sequence"])
     if sequence < 1 or parts["sequence"] != f"{sequence:012d}":
         raise Unreadable(f"{event_id}: a sequence is a number from 1, in twelve digits")
+    if not kind.isprintable():  # a lone surrogate can be stored nowhere
+        raise Unreadable(f"{event_id}: the type is no printable text")
     if parts["instead"] != _INSTEAD.get(kind):
         raise Unreadable(f"{event_id}: the id of {kind:.80} ends with {_INSTEAD.get(kind, 'its sequence')}")
     return Message(
@@ -142,6 +144,17 @@ def _message(value: Any, own: str) -> Message:
         data=data,
         body=own.encode(),
     )
+
+
+def claimed(table: str, body: bytes) -> tuple[str, int] | None:
+    """Epoch and sequence of the event of ``table`` that a message says it is, lawful or not."""
+    try:
+        parts = _ID.fullmatch(json.loads(body)["id"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    if parts is None or parts["table"] != table or not int(parts["sequence"]):
+        return None
+    return parts["epoch"], int(parts["sequence"])
 
 
 def probe_history(message_id: str) -> tuple[str, str] | None:

@@ -123,12 +123,16 @@ class Store:
         return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
 
     def refused_epochs(self, table: str) -> list[str]:
-        """Other histories of this table, which a person may accept: refused, or held before."""
+        """Other histories of this table, which a person may accept: refused, held before, or asked with."""
         return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
         """Remember that another history came."""
         self._all("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
+
+    def forget_refused(self, table: str, epoch: str) -> None:
+        """It is the table's history now."""
+        self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
 
     def accept_epoch(self, table: str, epoch: str) -> Held:
         """A person's word: from now on ``epoch`` is this table's history. The old one stays as it is held.
@@ -145,7 +149,7 @@ class Store:
                 raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
             wanted = self._wanted(table, epoch)
             self.pin(table, epoch, wanted)
-            self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
+            self.forget_refused(table, epoch)
             if held is not None:
                 self.refuse_epoch(table, held.epoch)
             return Held(table, epoch, wanted)
