@@ -46,7 +46,7 @@ from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
-from tablectl.views import state_view
+from tablectl.views import state_view, with_present
 
 
 class Runtime:
@@ -156,6 +156,7 @@ class Runtime:
             self._clock,
             self.incidents.crashed,
             self._troubles,
+            self.log,
         )
         self._alarm = self.supervision.alarm
         self.core.put(Started(self._clock(), __version__, journal.mended, journal.lost))  # before all else
@@ -311,7 +312,7 @@ class Runtime:
     def view(self) -> dict[str, Any]:
         """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
         at = self._clock()
-        return state_view(self.state, at) | self.outside.view(at.boot, self.state.row)
+        return with_present(state_view(self.state, at) | self.outside.view(at.boot, self.state.row))
 
     @property
     def delivery(self) -> Sender | None:
