@@ -168,6 +168,7 @@ class Runtime:
             on_link=self._set_link,
             on_acked=self._set_acked,
             on_alarm=self._alarm,
+            on_over=self.supervision.over,
             log=self.log,
         )
         keeping.trims(self.core, self.writer, self.service)
@@ -221,7 +222,7 @@ class Runtime:
         yield from self._keeping.troubles(at)
 
     def _add_api(self, past: Replayed) -> None:
-        gate = Gate(self.config.pit_bosses, self.core, self._clock, self._alarm, past.attempts)
+        gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.once, past.attempts)
         if not len(self.config.pit_bosses):
             self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
             self.service.add(partial(self._admit, gate))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -87,7 +87,11 @@ class Supervision:
         self._log_journal(self.writer.trouble)
         untold, self._untold = self._untold, {}
         now = dict(self._troubles())
-        begun = {trouble.code: trouble for what, trouble in now.items() if what not in self._there}
+        begun = {
+            trouble.code: replace(trouble, news="anew")
+            for what, trouble in now.items()
+            if what not in self._there
+        }
         for trouble in (untold | begun).values():
             self._raise(trouble)
         self._there = frozenset(now)
@@ -126,7 +130,15 @@ class Supervision:
             self.log.error("the journal is in trouble", reason=trouble.present, rows_waiting=waiting)
 
     def alarm(self, code: str, text: str) -> None:
-        """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""
+        """Raise an alert, anew if its text is another; tried again by :meth:`watch` if the inbox is full."""
+        self._raise(Trouble(self.clock(), code, text, "anew"))
+
+    def over(self, code: str, text: str) -> None:
+        """What an alert told of is over: if nobody has acknowledged it yet, its text says so."""
+        self._raise(Trouble(self.clock(), code, text, "over"))
+
+    def once(self, code: str, text: str) -> None:
+        """Raise an alert whose text stays until it is acknowledged: nobody makes rows of it at will."""
         self._raise(Trouble(self.clock(), code, text))
 
     def _raise(self, trouble: Trouble) -> None:
