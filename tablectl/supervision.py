@@ -131,11 +131,11 @@ class Supervision:
 
     def alarm(self, code: str, text: str) -> None:
         """Raise an alert, anew if its text is another; tried again by :meth:`watch` if the inbox is full."""
-        self._raise(Trouble(self.clock(), code, text, "anew"))
+        self._raise(Trouble(self.clock(), code, text, news="anew"))
 
     def over(self, code: str, text: str) -> None:
         """What an alert told of is over: if nobody has acknowledged it yet, its text says so."""
-        self._raise(Trouble(self.clock(), code, text, "over"))
+        self._raise(Trouble(self.clock(), code, text, news="over"))
 
     def once(self, code: str, text: str) -> None:
         """Raise an alert whose text stays until it is acknowledged: nobody makes rows of it at will."""
