@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +49,11 @@ class Said:
         for text in list(self._texts)[: -self._keep]:
             del self._texts[text]
 
+    def drop(self, texts: Collection[str]) -> None:
+        """These are true no more."""
+        for text in texts:
+            self._texts.pop(text, None)
+
     def last(self, version: int, now: int) -> list[str]:
         """The texts that matter at ``version``, oldest first."""
         return [text for text, (at, since) in self._texts.items() if at == version or now - since < LINGERS]
@@ -64,6 +69,7 @@ class Published:
 
     def now_is(self, state: State, said: tuple[str, ...], now: int) -> None:
         """A newer committed state, decided at ``now`` (boot ns); wakes everybody who waits for one."""
+        self.said.drop({text for _, text in self.state.alerts} - {text for _, text in state.alerts})
         self.state = state
         self.said.add(said, state.version, now)
         self.changed.set()

@@ -78,7 +78,7 @@ def alerts_raised() -> set[str]:
             if not isinstance(call, ast.Call):
                 continue
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("alert", "alarm", "_alarm", "Trouble"):
+            if name in ("alert", "alarm", "_alarm", "Trouble", "JournalTrouble"):
                 found |= {
                     argument.value
                     for argument in call.args

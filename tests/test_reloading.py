@@ -500,6 +500,7 @@ def test_the_status_is_one_short_line_whatever_comes() -> None:
         "where": "12/34",
         "holds": [{"code": "unread"}, {"code": "device-lost"}],
         "scanner": {"health": "absent"},
+        "journal": {"why": ""},
         "link": {"good": False, "why": "line one\nSTATUS=forged\x1b[2J" + "x" * 500},
     }
     line = status(view)
