@@ -22,6 +22,7 @@ from tablectl import __version__
 from tablectl.clock import Instant, iso
 from tablectl.events import Event
 from tablectl.item_words import hex_of, item_words
+from tablectl.private_files import FILE
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import Command
 
@@ -72,7 +73,7 @@ class FlightRecorder:
         name = f"{table}-flight-asked" if asked else f"{table}-flight"
         path = _free(folder, f"{name}-{stamp}")
         header = {"flight": 1, "table": table, "version": __version__, "why": why, "time": iso(at.wall)}
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 a descriptor, for its mode
             for line in ({**header, "boot": at.boot}, *self.lines()):
                 file.write(json.dumps(line) + "\n")
