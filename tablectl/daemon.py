@@ -20,12 +20,12 @@ from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
 from tablectl.journal_disk import refuses
 from tablectl.keeping import journal_folder
+from tablectl.late_credentials import handed_over_once
 from tablectl.lock import TableLocked
 from tablectl.logs import at_a_terminal, setup_logging
 from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
-from tablectl.reloading import handed_over_once
 from tablectl.runtime import Runtime
 
 CONFIG_ERROR = 78

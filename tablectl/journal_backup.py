@@ -22,7 +22,7 @@ from tablectl.journal_copy import Copied, copy_rows
 from tablectl.journal_file import LOGS, beside, copy_file, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_replaced import keep_aside, put_in_place
+from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 from tablectl.private_files import FOLDER
 
@@ -70,7 +70,7 @@ def _read_again(path: Path, copied: Copied, rest: float) -> None:
         end: object = None
         for row, _, digest in reader.links():
             end = digest
-            if rest and row is not None and row.row % PAGE == 0:
+            if rest and row.row % PAGE == 0:
                 time.sleep(rest)
     if end != copied.hash:
         raise OSError(f"{path}: what was written is not what is read")
@@ -114,7 +114,8 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
     """Put a backup or a mirror in the place of the journal ``path``; what is to be known now, in sentences.
 
     The table's lock must be held. What was in place is kept beside it. ``older``: also when that has rows
-    which the backup lacks. Raises :class:`NotRestored`.
+    which the backup lacks. Raises :class:`NotRestored`, and :class:`OSError` when the disk was in the way
+    once it was decided: then it is to be done again.
     """
     new = beside(path, ".new")
     for suffix in ("", *LOGS, "-journal"):
@@ -137,13 +138,32 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             f"the journal in place has rows up to {here.row}, event {here.sequence}, and the backup only "
             f"{copied.row}, event {copied.sequence}; if it is really to go back: --older"
         )
-    aside = keep_aside(path, "replaced") if path.exists() else None
-    put_in_place(new, path)
-    record = NewestFile(path)
-    with contextlib.closing(record):
-        record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
-    _give(path, table)
+    aside = _replaced(new, path)
+    try:
+        finish(path)
+        record = NewestFile(path)
+        with contextlib.closing(record):
+            record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
+        _give(path, table)
+    except OSError as fault:
+        raise OSError(
+            f"it takes the place of {path}, but not all is done; restore it again: {fault}"
+        ) from fault
     return _told(copied, epoch, here, aside)
+
+
+def _replaced(new: Path, path: Path) -> Path | None:
+    """Decide that ``new`` takes the place of ``path``; where that is kept. Raises :class:`NotRestored`."""
+    aside = None
+    try:
+        aside = keep_aside(path, "replaced") if path.exists() else None
+        decide(new, path)
+    except OSError as fault:
+        new.unlink(missing_ok=True)
+        if aside is not None:
+            forget_aside(aside)
+        raise NotRestored(f"nothing was restored, and nothing changed: {fault}") from fault
+    return aside
 
 
 @contextlib.contextmanager

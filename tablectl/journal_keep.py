@@ -78,6 +78,11 @@ def check_removed(reader: JournalReader) -> None:
 
     Raises :class:`JournalFault`.
     """
+    with reader.at_once():
+        _check_removed(reader)
+
+
+def _check_removed(reader: JournalReader) -> None:
     anchor = reader.anchor()
     if not anchor.row:
         return

@@ -8,15 +8,22 @@ hands over once: there the unit is started again.)
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tablectl.config import Config
 from tablectl.profiles import ConfigError
 
 LOOK = 1.0
 """Seconds between two looks."""
 
 T = TypeVar("T")
+
+
+def handed_over_once(config: Config) -> bool:
+    """Whether the credentials are systemd's, which do not change while the service runs."""
+    return config.secrets.folder is None and "CREDENTIALS_DIRECTORY" in os.environ
 
 
 async def come(read: Callable[[], T], log: Any) -> T:

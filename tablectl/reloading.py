@@ -9,7 +9,6 @@ because those ride in the shoe's own ``shoe.started``.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,11 +85,6 @@ def _differ(section: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Ite
             yield from _differ(section, one, other)  # they stand in the section itself
         else:
             yield f"{section}.{key}"
-
-
-def handed_over_once(config: Config) -> bool:
-    """Whether the credentials are systemd's, which do not change while the service runs."""
-    return config.secrets.folder is None and "CREDENTIALS_DIRECTORY" in os.environ
 
 
 @dataclass(slots=True)

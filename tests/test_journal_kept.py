@@ -22,6 +22,7 @@ from tablectl.journal_backup import restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
+from tablectl.journal_newest import NewestFile
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay, replay_journal
@@ -82,9 +83,8 @@ def test_verify_names_a_checkpoint_that_the_rows_do_not_lead_to(path: Path) -> N
         list(spans(journal))
 
 
-@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
-def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
-    rows = fill(path)
+def damage(path: Path, index: str) -> None:
+    """That index leads to the first rows only."""
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA writable_schema = 1")
         ((sql,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index,)).fetchall()
@@ -95,6 +95,12 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
         db.execute("PRAGMA writable_schema = 1")
         db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, index))
     db.close()
+
+
+@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
+def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
+    rows = fill(path)
+    damage(path, index)
     with pytest.raises(JournalFault, match=rf"index is damaged \({index}\)"):
         list(spans(JournalReader.open(path)))
     journal = Journal.open(path, "T07")
@@ -256,7 +262,80 @@ def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
     walk = reader.links(10)
     next(walk)
     removed(journal, starts(rows)[2] - 1)
-    assert [row.row for row, _, _ in walk if row][-1] == len(rows) + 1
+    assert [row.row for row, _, _ in walk][-1] == len(rows) + 1
+
+
+class Removing(JournalReader):
+    """A reader; before its statement number ``at`` all that may go is removed, by the journal's thread."""
+
+    at = 0
+    journal: Journal
+    upto = 0
+
+    def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        self.at -= not self._db.in_transaction  # in one nothing changes
+        if self.at == 0 and not self._db.in_transaction:
+            while self.journal.trim(self.upto):
+                pass
+        return super()._all(sql, *values)
+
+
+def removing(path: Path, at: int) -> Removing:
+    """A reader of a journal of four shoes, of which a few rows are gone already."""
+    journal = Journal.open(path, "T07")
+    reader = Removing(path, journal.reader()._db, "T07", journal.epoch)
+    upto = starts(list(journal.every_row()))[-1] - 1
+    reader.journal, reader.upto, reader.at = journal, upto, at
+    noted(journal, reader.upto)
+    journal.trim(reader.upto)
+    return reader
+
+
+@pytest.mark.parametrize("work", ["copy", "mirror", "mirror goes on", "verify", "walk"])
+def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
+    work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each statement of the reader; in pages of a few rows, and a few rows go before it begins."""
+    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "journal_mirror.PAGE"):
+        monkeypatch.setattr(f"tablectl.{module}", 20)
+    fill(path, 4)
+    template = path.read_bytes()
+    at, reached = 0, True
+    while reached:
+        at, told = at + 1, False
+        for left in tmp_path.iterdir():
+            left.unlink()
+        path.write_bytes(template)
+        reader, copy = removing(path, at), tmp_path / "copy.db"
+        end = reader.journal.walk(0)
+        mirror = Mirror(copy, lambda: JournalReader.open(path))
+        if work == "mirror goes on":
+            mirror.follow(reader.journal)
+            reader.journal.append([Row(end[0] + 1, None, None, reader.journal.rows(end[0] - 1)[0].private)])
+            end = reader.journal.walk(0)
+            mirror._leave()
+        match work:
+            case "copy":
+                copied = copy_rows(reader, copy)
+                assert (copied.row, copied.sequence, copied.hash) == end
+            case "verify":
+                assert all(spans(reader))
+            case "walk":
+                assert reader.walk(40) == end
+            case _:
+                try:
+                    mirror.follow(reader)
+                    assert mirror.row == end[0]
+                except JournalFault as fault:
+                    assert "move it away" in str(fault)
+                    told = True
+        reached = reader.at <= 0
+        for one in (reader, reader.journal, mirror._leave):
+            one() if callable(one) else one.close()
+        if copy.exists():
+            with contextlib.closing(JournalReader.open(copy)) as there:
+                assert there.walk(0) == end or told, "in each case it is whole"
+    assert at > 3
 
 
 def pretended(path: Path, row: int) -> None:
@@ -545,6 +624,41 @@ def test_when_nothing_proves_the_end_the_servers_first_answer_is_looked_at(path:
     assert once_more.sure() == again_sure(proof, once_more), "until the server has answered"
     once_more.set_acked(once_more.last()[1])
     assert once_more.sure() is None
+
+
+@pytest.mark.parametrize("state", ["plain", "index", "schema"])
+@pytest.mark.parametrize("dies", ["_transact before", "NewestFile.begin before", "NewestFile.begin behind"])
+def test_a_doubt_outlives_a_start_that_fails(
+    state: str, dies: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason for it, an older ``.newest``, may be gone by then."""
+    rows = fill(path)
+    record = path.parent / "T07.db.newest"
+    older = record.read_bytes()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        journal.append([Row(len(rows) + 1, None, None, rows[0].private)])
+        sure = journal.last()[1]
+    record.write_bytes(older)
+    if state == "index":
+        damage(path, "rows_type")
+    elif state == "schema":
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    where, when = dies.split()
+    owner, name = (NewestFile, "begin") if where == "NewestFile.begin" else (Journal, "_transact")
+    work = getattr(owner, name)
+
+    def fail(*values: object) -> None:
+        if when == "behind":
+            work(*values)
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        with contextlib.suppress(OSError):
+            Journal.open(path, "T07").close()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        assert journal.sure() == sure
 
 
 def again_sure(proof: str, journal: Journal) -> int | None:

@@ -13,7 +13,9 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -32,6 +34,7 @@ from tablectl.logs import setup_logging
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
+from tablectl.table import Trouble
 from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
 from tests.e2e.programs import Program
@@ -72,6 +75,48 @@ def test_second_runtime_is_locked_out_and_leaves_the_first_alone() -> None:
         with pytest.raises(TableLocked, match=f"process {os.getpid()}"):
             second.start()
         assert rig.client.state()["scanner"]["up"]
+
+
+@pytest.mark.parametrize("where", ["commit", "reader", "close"])
+def test_a_stop_that_waits_for_a_hanging_disk_returns_and_keeps_the_lock(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What hangs may still write: no other process gets the table before this one has ended."""
+    monkeypatch.setattr("tablectl.runtime.STOPPED", 0)
+    answers, held = threading.Event(), threading.Event()
+
+    def hang(*_: object) -> None:
+        held.set()
+        answers.wait(20)
+
+    def hold(lock: Any) -> None:
+        with lock:
+            hang()
+
+    with Bench("bee-tek", overrides=BARE) as rig:
+        runtime, journal = rig.runtime, rig.runtime.journal
+        close, others = journal.close, ExitStack()
+        if where == "commit":
+            monkeypatch.setattr(journal, "_transact", hang)
+            runtime.core.put(Trouble(now(), "reload", "a word for the journal"))
+            assert held.wait(5)
+        elif where == "reader":
+            reading = threading.Thread(target=hold, args=[runtime._keeping.reader()._lock])
+            reading.start()
+            others.callback(reading.join)
+            assert held.wait(5)
+        else:
+            monkeypatch.setattr(journal, "close", lambda: close() if answers.wait(20) else None)
+        begun = time.monotonic()
+        try:
+            assert not runtime.stop()
+            assert time.monotonic() - begun < 5
+            with pytest.raises(TableLocked):
+                Runtime(runtime.config).start()
+        finally:
+            answers.set()
+            others.close()
+        until(lambda: runtime.writer._ended, "the disk answers")
 
 
 def test_emulated_shoe_needs_a_table_that_says_it_is_a_test() -> None:

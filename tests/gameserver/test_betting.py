@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -149,19 +150,19 @@ def test_what_cannot_be_read_opens_nothing(table: Table, closes_at: str) -> None
 
 @given(st.lists(st.tuples(st.sampled_from(["word", "wait", "close"]), st.floats(0, 20)), max_size=8))
 def test_the_first_of_the_four_and_never_open_again(steps: list[tuple[str, float]]) -> None:
-    table = Table(":memory:")
-    table.tell(table.opened(30, 25))
-    heard = now = 0.0
-    ended = False
-    for what, seconds in steps:
-        now += seconds
-        table.passes(seconds)
-        ended = ended or now >= 25 or now - heard >= 15
-        if what == "word":
-            table.tell()
-            heard = now
-        elif what == "close":
-            table.tell(CLOSED)
-            heard, ended = now, True
-        assert (table.why != "") == ended
-    assert EPOCH
+    with tempfile.TemporaryDirectory() as folder:
+        table = Table(Path(folder) / "g.db")
+        table.tell(table.opened(30, 25))
+        heard = now = 0.0
+        ended = False
+        for what, seconds in steps:
+            now += seconds
+            table.passes(seconds)
+            ended = ended or now >= 25 or now - heard >= 15
+            if what == "word":
+                table.tell()
+                heard = now
+            elif what == "close":
+                table.tell(CLOSED)
+                heard, ended = now, True
+            assert (table.why != "") == ended
