@@ -2,8 +2,8 @@
 
 They hold faces that nobody may see yet, and who may open a file for reading may lock it too, which stops
 the journal.  So whoever makes one gives it :data:`FILE`, whatever the umask, and what an older version or a
-person left open is closed at each start.  Dealers speak to the socket; a mirror or a backup is read by the service's
-account or by root.
+person left open is closed at each start.  Dealers speak to the socket; a mirror or a backup is read by the
+service's account or by root.
 """
 
 from __future__ import annotations
