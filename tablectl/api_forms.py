@@ -13,6 +13,9 @@ from tablectl.table.reasons import problem
 TEXT = 512
 """The longest text of a field, in characters."""
 
+MOST_EXPECTED = 10**12
+"""The highest shoe, round or version that anybody has seen."""
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
