@@ -227,4 +227,6 @@ def _clear(path: Path) -> None:
 
 def socket_folder(path: Path) -> None:
     """Make the folder of a socket, closed to others, where systemd has not."""
-    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        path.parent.mkdir(mode=0o700, parents=True)
+        path.parent.chmod(0o750)  # whatever the umask: who may speak to it must get at it

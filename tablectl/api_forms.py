@@ -13,6 +13,9 @@ from tablectl.table.reasons import problem
 TEXT = 512
 """The longest text of a field, in characters."""
 
+MOST_EXPECTED = 10**12
+"""The highest shoe, round or version that anybody has seen."""
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -85,8 +88,8 @@ def parse_expect(given: object) -> Expect:
     if not isinstance(given, dict) or set(given) - {"shoe", "round", "version"}:
         raise BadRequest("expect: shoe, round and version")
     for value in given.values():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise BadRequest("expect: whole numbers")
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_EXPECTED:
+            raise BadRequest(f"expect: whole numbers up to {MOST_EXPECTED}")
     if ("round" in given) != ("shoe" in given):
         raise BadRequest("expect: a round is named with its shoe, and a shoe with its round")
     where = f"{given['shoe']}/{given['round']}" if "round" in given else None

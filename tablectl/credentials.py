@@ -11,53 +11,44 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
-
 from tablectl.delivery.signing import parse_secrets
 from tablectl.pins import UNSET, PitBosses
+from tablectl.plain_file import read_file
 from tablectl.profiles import ConfigError
 
 CLIENT_KEY = "client-key"
 NATS_AUTH = "nats-auth"
+MOST_BYTES = 64 << 10
+"""Of one of them: four hundred pit bosses."""
 
 
-class _Credentials(BaseSettings):
-    """The files of a credential folder, and nothing from the environment."""
-
-    model_config = SettingsConfigDict(extra="ignore", case_sensitive=True)
-    push_hmac: str = Field(UNSET, validation_alias="push-hmac")
-    pit_bosses: str = Field(UNSET, validation_alias="pit-bosses")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (file_secret_settings,)
+def _text(path: Path) -> str:
+    """What a credential's file says. Raises :class:`ConfigError`."""
+    try:
+        return read_file(path, MOST_BYTES).decode()
+    except FileNotFoundError:
+        if not path.is_symlink():
+            return UNSET
+        why = "it leads to a file that is not there"
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except UnicodeDecodeError:
+        why = "it is not plain text"
+    raise ConfigError(f"{path}: this credential cannot be read: {why}")
 
 
 def read_credentials(folder: Path) -> tuple[tuple[str, ...], PitBosses]:
     """The two credentials of a folder. Raises :class:`ConfigError`, which never shows a secret."""
     if not folder.is_dir():
         raise ConfigError(f"{folder}: credentials cannot be read: there is no such folder")
-    try:
-        found = _Credentials(_secrets_dir=folder)
-    except (SettingsError, ValidationError) as error:
-        cause = error.__cause__
-        why = cause.strerror if isinstance(cause, OSError) else "one of them is not plain text"
-        raise ConfigError(f"{folder}: credentials cannot be read: {why}") from None
-    texts = () if found.push_hmac.strip() in ("", UNSET) else tuple(found.push_hmac.split())
+    push, bosses = _text(folder / "push-hmac").strip(), _text(folder / "pit-bosses")
+    texts = () if push in ("", UNSET) else tuple(push.split())
     try:
         if texts:
             parse_secrets(texts)
     except ValueError as error:
         raise ConfigError(f"{folder / 'push-hmac'}: {error}") from None
     try:
-        return texts, PitBosses.parse(found.pit_bosses, str(folder / "pit-bosses"))
+        return texts, PitBosses.parse(bosses, str(folder / "pit-bosses"))
     except ValueError as error:
         raise ConfigError(str(error)) from None

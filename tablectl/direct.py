@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tablectl.clock import SECOND, now
 from tablectl.inlining import inlined
 from tablectl.lock import TableLock, TableLocked
+from tablectl.private_files import FOLDER
 from tablectl.raw_tap import Entry, RawTap, Source
 from tablectl.reader import Reader
 from tablectl.scanner import Driver
@@ -36,7 +37,7 @@ def locked(config: Config) -> Iterator[None]:
     folder = config.journal_path.parent
     lock = TableLock(folder, config.table.id)
     try:
-        folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+        folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
         lock.acquire()
     except TableLocked as fault:
         raise NotOurs(str(fault)) from None

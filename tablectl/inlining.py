@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from tablectl.plain_file import parse_toml, read_file
 
 
 def inlined(settings: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def inlined(settings: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]
 
 def _content(path: str) -> Any:
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = parse_toml(read_file(Path(path)).decode())
     except (OSError, ValueError):
         return path
     tables = [value for value in document.values() if isinstance(value, dict)]

@@ -25,6 +25,7 @@ from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable
+from tablectl.private_files import FOLDER
 
 MOST_BACKUPS = 20
 """Files in the daemon's folder: who may use its socket must not be able to fill the disk."""
@@ -41,7 +42,7 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
 
     :class:`JournalFault` names the first bad row; :class:`OSError` when the folder is in the way.
     """
-    folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+    folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
     size = reader.path.stat().st_size
     free = shutil.disk_usage(folder).free
     if free < size * 1.2 + (16 << 20):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tablectl.journal_rows import Anchor, JournalFault, JournalUnavailable, genesis
+from tablectl.private_files import FILE
 
 SCHEMA = 2
 """1: release 0.1.0. 2: old rows may have been removed (``anchor``), numbers may be in doubt (``sure``)."""
@@ -180,7 +181,7 @@ def prepare(db: sqlite3.Connection) -> None:
 def empty(path: Path, meta: Mapping[str, object]) -> sqlite3.Connection:
     """A new file with no rows, open for writing, its transaction begun. Nobody else may read it."""
     # Burn faces are nobody else's.
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640))
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, FILE))
     db = connect(path, "rw")
     try:
         db.execute("PRAGMA synchronous=OFF")  # it is forced to the disk as a whole, at the end
@@ -237,7 +238,7 @@ def copy_file(path: Path, to: Path, busy: Callable[[], object] = lambda: None) -
 
     ``busy`` is called after each :data:`CHUNK`.
     """
-    handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
+    handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, FILE)
     with path.open("rb") as file, os.fdopen(handle, "wb") as copy:
         while chunk := file.read(CHUNK):
             copy.write(chunk)

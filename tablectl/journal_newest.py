@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl.journal_file import beside
+from tablectl.private_files import FILE
 
 SUFFIX = ".newest"
 _SIZE = 160
@@ -58,7 +59,7 @@ class NewestFile:
     def __init__(self, path: Path) -> None:
         """Raises :class:`OSError` when it cannot be made: what is in it could not be trusted later."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._handle: int | None = os.open(beside(path, SUFFIX), flags, 0o640)
+        self._handle: int | None = os.open(beside(path, SUFFIX), flags, FILE)
 
     def begin(self, newest: Newest) -> None:
         """What holds from now on, whatever was said before. Raises :class:`OSError`."""

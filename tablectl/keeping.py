@@ -20,6 +20,7 @@ from tablectl.journal_keep import keep
 from tablectl.journal_mirror import Mirror
 from tablectl.journal_writer import JournalWriter
 from tablectl.lock import TableLock
+from tablectl.private_files import FOLDER, close_to_others
 from tablectl.service import Service
 from tablectl.table import Trouble
 
@@ -40,6 +41,7 @@ class Keeping:
         self._lock = TableLock(config.journal_path.parent, config.table.id)
         self._lock.acquire()
         try:
+            close_to_others(config)
             self.journal = Journal.open(config.journal_path, config.table.id, still_starting)
         except BaseException:
             self._lock.release()
@@ -98,4 +100,4 @@ class Keeping:
 
 def journal_folder(path: Path) -> None:
     """Make the folder of a journal where systemd has not."""
-    path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=FOLDER, parents=True, exist_ok=True)

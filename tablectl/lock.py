@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from tablectl.private_files import FILE
+
 
 class TableLocked(Exception):
     """Another process runs this table; the message names it."""
@@ -61,7 +63,7 @@ class TableLock:
         """Take the lock or raise :class:`TableLocked` at once; :class:`OSError` if no file can be made."""
         if self._fd is not None:
             raise RuntimeError(f"{self.path} is held already")
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640)
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with suppress(OSError):  # on a full disk: the lock is the kernel's, the number is for people

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import stat
-import tomllib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -12,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tablectl.house import HouseRules
+from tablectl.plain_file import parse_toml, read_file
 
 
 class ConfigError(Exception):
@@ -24,26 +23,13 @@ def config_dir() -> Path:
     return shipped if shipped.is_dir() else Path(__file__).parent.parent / "config"
 
 
-MOST_BYTES = 1 << 20
-"""Of a file of the configuration: a card table has some thousands of bytes."""
-
-
 def read_toml(path: Path) -> dict[str, object]:
-    """A TOML file as a dict. Raises :class:`ConfigError` naming file, line and fault.
-
-    A pipe or a device is refused unopened: who reads it may wait for ever.
-    """
+    """A TOML file as a dict. Raises :class:`ConfigError` naming file, line and fault."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ConfigError(f"{path}: is no file")
-        with path.open("rb") as file:
-            text = file.read(MOST_BYTES + 1)
-        if len(text) > MOST_BYTES:
-            raise ConfigError(f"{path}: longer than {MOST_BYTES} bytes; is it the right file?")
-        return tomllib.loads(text.decode())
+        return parse_toml(read_file(path).decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 

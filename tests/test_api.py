@@ -132,7 +132,18 @@ def test_form_of_a_command_is_checked(body: bytes, says: str | None) -> None:
         parse_command(body)
 
 
-@pytest.mark.parametrize("given", [[], "1", {"shoe": 1, "hand": 2}, {"version": "7"}, {"version": True}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        "1",
+        {"shoe": 1, "hand": 2},
+        {"version": "7"},
+        {"version": True},
+        {"version": 10**4000},
+        {"version": 10**12 + 1},
+    ],
+)
 def test_form_of_what_was_seen_is_checked(given: object) -> None:
     with pytest.raises(BadRequest, match="expect"):
         parse_expect(given)

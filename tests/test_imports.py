@@ -24,7 +24,7 @@ PURE = (
     "item_words", "capture", "finder", "verdict", "rehearsal",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
-DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder")
+DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder", "plain_file")
 
 
 def files(folder: Path) -> list[Path]:

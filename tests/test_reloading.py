@@ -21,7 +21,8 @@ from tablectl.late_credentials import handed_over_once
 from tablectl.logs import setup_logging
 from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
-from tablectl.profiles import MOST_BYTES, ConfigError
+from tablectl.plain_file import MOST_BYTES
+from tablectl.profiles import ConfigError
 from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
 from tests.e2e.programs import Program

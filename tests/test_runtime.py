@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sqlite3
+import stat
 import threading
 import time
 import uuid
@@ -19,12 +20,14 @@ from typing import Any
 import pytest
 import structlog
 
+from tablectl.api import socket_folder
 from tablectl.clock import SECOND, now
 from tablectl.config import load_config
 from tablectl.core import Record
 from tablectl.events import HandTurned, PinAttempted, private_body, public_body
 from tablectl.gameserver.store import Store
 from tablectl.journal import Journal, Row
+from tablectl.journal_file import beside
 from tablectl.journal_replaced import keep_aside
 from tablectl.lock import TableLocked
 from tablectl.logs import setup_logging
@@ -434,7 +437,7 @@ def test_a_server_that_stays_away_is_told_to_the_pit_once_until_it_was_there_aga
             assert runtime.stop()
 
 
-def test_whatever_the_umask_nothing_that_is_written_is_for_everybody() -> None:
+def test_whatever_the_umask_nothing_that_is_written_is_for_others() -> None:
     with Rig("bee-tek", overrides=BARE) as rig:
         path = without_server(rig)
         path.write_text(path.read_text().replace("[journal]\n", '[journal]\nmirror = "mirror.db"\n'))
@@ -455,7 +458,52 @@ def test_whatever_the_umask_nothing_that_is_written_is_for_everybody() -> None:
             os.umask(ours)
         ends = {"lock", "db", "db-wal", "db-shm", "newest", "jsonl"}
         assert ends <= {one.name.rpartition(".")[2] for one in made} and len(made) > 9
-        assert {one.name: oct(mode) for one, mode in made.items() if mode & 0o137} == {}
+        assert {one.name: oct(mode) for one, mode in made.items() if mode & 0o177} == {}
+        folder = (rig.folder / "backups").stat().st_mode
+        assert not folder & 0o077, "who lists it"
+
+
+def test_what_an_older_version_left_open_is_closed_at_the_start_and_nothing_else() -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        path = without_server(rig)
+        path.write_text(path.read_text().replace("[journal]\n", '[journal]\nmirror = "mirror.db"\n'))
+        config = load_config(path)
+        table, backups = config.table.id, rig.folder / "backups"
+        journal, mirror = config.journal_path, rig.folder / "mirror.db"
+        backups.mkdir()
+        for _ in range(2):
+            runtime = Runtime(config)
+            runtime.start()
+            until(lambda: mirror.exists(), "the mirror is made")
+            # While it runs, as 0.1.0 left them; the second start closes them.
+            ours = [journal, beside(journal, ".newest"), mirror, rig.folder / f"{table}.lock"]
+            ours += [rig.folder / f"{table}-flight-20260101T000000Z.jsonl", backups / f"{table}-abcdef-7.db"]
+            theirs = [rig.folder / "other.db", rig.folder / "link"]
+            for one in (*ours[4:], theirs[0]):
+                one.touch()
+            theirs[1].unlink(missing_ok=True)
+            theirs[1].symlink_to(theirs[0])
+            beside(journal, ".link").unlink(missing_ok=True)
+            beside(journal, ".link").symlink_to(theirs[0])
+            modes = [stat.S_IMODE(one.stat().st_mode) for one in (*ours, backups)]
+            for one in (*ours, *theirs):
+                one.chmod(0o640)
+            backups.chmod(0o750)
+            assert runtime.stop()
+        assert modes == [*[0o600] * len(ours), 0o700]
+        assert stat.S_IMODE(theirs[0].stat().st_mode) == 0o640
+
+
+def test_whatever_the_umask_dealers_get_at_the_socket(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        socket_folder(tmp_path / "T07" / "tablectl.sock")
+        assert stat.S_IMODE((tmp_path / "T07").stat().st_mode) == 0o750
+        (tmp_path / "T07").chmod(0o711)  # made by somebody else: it is his
+        socket_folder(tmp_path / "T07" / "tablectl.sock")
+        assert stat.S_IMODE((tmp_path / "T07").stat().st_mode) == 0o711
+    finally:
+        os.umask(before)
 
 
 def test_two_tables_in_one_process_keep_apart() -> None:

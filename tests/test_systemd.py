@@ -64,6 +64,32 @@ def test_a_stop_takes_no_other_tables_socket_away() -> None:
         assert {f"RuntimeDirectory={folder}", "RuntimeDirectoryPreserve=yes"} <= set(settings(name))
 
 
+@pytest.mark.parametrize("name", ["tablectl.service", "tablectl@.service"])
+def test_the_journal_is_the_services_alone_and_the_socket_the_groups(name: str) -> None:
+    """Whoever may read a file of the journal may lock it, and knows what nobody may know."""
+    lines = settings(name)
+    assert {"UMask=0077", "StateDirectoryMode=0700", "RuntimeDirectoryMode=0750", "LimitCORE=0"} <= set(lines)
+    assert "d /var/lib/tablectl 0700 tablectl tablectl" in settings("tablectl.tmpfiles")
+
+
+def test_an_upgrade_closes_what_was_open_to_the_group_and_follows_no_name(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.touch()
+    folder = tmp_path / "lib"
+    (folder / "backups").mkdir(parents=True)
+    made = [folder / "T07.db", folder / "T07.db-shm", folder / "backups" / "T07-abc-1.db"]
+    for one in (*made, outside):
+        one.touch()
+        one.chmod(0o640)
+    (folder / "backups").chmod(0o750)
+    (folder / "link").symlink_to(outside)
+    postinst = (FOLDER / "debian" / "postinst").read_text().replace("\\\n", "")
+    (line,) = re.findall(r"^runuser -u tablectl -- (find .*) \|\| true$", postinst, re.MULTILINE)
+    subprocess.run(["sh", "-ec", line.replace("/var/lib/tablectl", str(folder))], check=True)
+    assert [one.stat().st_mode & 0o777 for one in made] == [0o600] * 3
+    assert [one.stat().st_mode & 0o777 for one in (folder / "backups", outside)] == [0o700, 0o640]
+
+
 HARDENING = """
 CapabilityBoundingSet= AmbientCapabilities= NoNewPrivileges=yes DevicePolicy=closed ProtectSystem=strict
 ProtectHome=yes PrivateTmp=yes PrivateMounts=yes ProtectProc=invisible ProcSubset=pid ProtectClock=yes

@@ -7,12 +7,12 @@ Codes are compared as raw bytes and never read as numbers: ``int()`` would take 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tablectl.cards import DECK, Card
+from tablectl.plain_file import parse_toml, read_file
 
 CODE_CAP = 128
 """Most bytes of a code."""
@@ -55,12 +55,14 @@ def load_cards(
     if not isinstance(cards, str) or not cards:
         raise ValueError("cards: give the path of a card table, or a table of code = card")
     try:
-        text = Path(cards).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_file(Path(cards)).decode()
+    except OSError as error:
+        raise ValueError(f"cards: {cards} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise ValueError(f"cards: {cards} cannot be read: {error}") from None
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = parse_toml(text)
+    except ValueError as error:
         raise ValueError(f"cards: {cards}: {_explain(error, text)}") from None
     codes = document.get("codes")
     if not isinstance(codes, dict) or len(document) != 1:
@@ -68,7 +70,7 @@ def load_cards(
     return _table(codes, f"cards: {cards}", text, lawful, lawful_words)
 
 
-def _explain(error: tomllib.TOMLDecodeError, text: str) -> str:
+def _explain(error: ValueError, text: str) -> str:
     # "Cannot overwrite a value" is how the parser says that a code stands there twice.
     found = re.search(r"at line (\d+)", str(error))
     if not found:

@@ -29,7 +29,7 @@ def _is(kit: Kit, wanted: bool, sent: str) -> None:
     got = kit.exchange("GET", kit.betting_url, None, {})
     try:
         value = json.loads(got.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     told = value.get("open") if isinstance(value, dict) else None
     if got.status != 200 or told is not wanted:

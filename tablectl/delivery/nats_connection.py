@@ -21,6 +21,7 @@ from nats.aio.client import Client, RawCredentials
 from tablectl.delivery.aside import aside
 from tablectl.delivery.nats_words import Fault, unreachable
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, renewed
+from tablectl.plain_file import read_file
 
 PORT = 4222
 CREDENTIAL_BYTES = 64 << 10
@@ -184,7 +185,7 @@ def _server(url: str) -> SplitResult:
 def _read(path: Path | None) -> str:
     """The credential's text; empty where there is none."""
     try:
-        text = "" if path is None else path.read_text("ascii")[:CREDENTIAL_BYTES].strip()
+        text = "" if path is None else read_file(path, CREDENTIAL_BYTES).decode("ascii").strip()
     except FileNotFoundError:
         return ""
     except (OSError, ValueError):

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tablectl.plain_file import read_file
+
 DAY = 86_400
 CONNECT = "the game server's certificate is refused"
 
@@ -54,6 +56,8 @@ class Tls:
         self.unusable = ""
         """Why the files as they are now cannot take its place; empty where they can."""
         try:
+            if files.ca is not None:
+                read_file(files.ca)  # OpenSSL would wait at a pipe, and read a device without an end
             self.context = ssl.create_default_context(cafile=files.ca)
         except (OSError, ValueError) as error:
             raise _unusable("server.ca", files.ca, error) from None
@@ -64,9 +68,12 @@ class Tls:
 
     def _show(self, certificate: Path, key: Path | None) -> None:
         try:
+            text = read_file(certificate)
+            if key is not None:
+                read_file(key)
             # Never ask on the terminal: a key with a pass phrase is refused.
             self.context.load_cert_chain(certificate, key, password=lambda: b"")
-            self.until = _until(certificate.read_text("ascii", "replace"))
+            self.until = _until(text.decode("ascii", "replace"))
         except (OSError, ValueError, IndexError) as error:
             raise _unusable("server.client_cert with the credential client-key", certificate, error) from None
 

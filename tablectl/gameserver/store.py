@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tablectl.private_files import FILE
+
 _DDL = """
 CREATE TABLE IF NOT EXISTS tables (
     id TEXT PRIMARY KEY, epoch TEXT NOT NULL, next INTEGER NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
@@ -75,7 +77,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
         self._then: list[Callable[[], None]] = []
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))  # bets are not for everybody
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE))  # bets are not for everybody
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
             self._db.execute(f"PRAGMA {pragma}")

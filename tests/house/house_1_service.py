@@ -363,6 +363,50 @@ def test_without_its_secrets_it_is_up_and_says_what_it_lacks(table: HouseTable) 
     table.says("the credential pit-bosses is missing")
 
 
+# --- a dealer's account ---------------------------------------------------------------------------
+
+
+DEALER = """
+import fcntl, os, pathlib, sys
+got = []
+for path in map(pathlib.Path, sys.argv[1:]):
+    for how in ("read", "flock", "lockf"):
+        try:
+            with path.open("rb") as file:
+                if how == "read":
+                    file.read(1)
+                else:
+                    getattr(fcntl, how)(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            got.append(str(path))
+        except PermissionError:
+            pass
+        except OSError as error:
+            got.append(f"{path}: {error}")
+print(" ".join(got) or "none")
+"""
+
+
+def test_a_dealer_reads_and_locks_no_file_and_has_the_socket(table: HouseTable) -> None:
+    """He is in the group: it is for the socket. What an older version left open is closed at the start."""
+    machine = table.machine
+    machine.run("useradd -G tablectl looker")
+    table.begin()
+    table.in_play()
+    machine.run("tablectl journal backup")
+    for again in (False, True):
+        if again:
+            machine.run("chmod -R g+rX /var/lib/tablectl")
+            machine.run(f"systemctl restart {UNIT}")
+            table.up()
+        files = machine.out("find /var/lib/tablectl -type f").split()
+        assert {"LAB.db", "LAB.db-wal", "LAB.db-shm", "LAB.lock"} <= {Path(one).name for one in files}
+        who = "setpriv --reuid=looker --regid=looker --init-groups"
+        asked = machine.run(f"{who} python3 - {' '.join(files)}", stdin=DEALER.encode())
+        assert asked.out.strip() == "none"
+        assert machine.run(f"{who} ls /var/lib/tablectl", check=False).code != 0
+        machine.run(f"{who} tablectl status")
+
+
 # --- several tables ----------------------------------------------------------------------------
 
 

@@ -37,7 +37,7 @@ def test_another_pc_takes_over_in_mid_hand_and_the_server_has_every_result_once(
         old, new = Machine(places, installed), None
         try:
             table = HouseTable(old, emulated)
-            old.run("mkdir /mnt/mirror/tablectl && chown tablectl: /mnt/mirror/tablectl")
+            old.run("install -d -m 700 -o tablectl -g tablectl /mnt/mirror/tablectl")
             serve(old)
             old.write("/etc/tablectl/credentials/push-hmac", SECRET + "\n")
             table.begin(SHOE + SERVER + MIRROR)
