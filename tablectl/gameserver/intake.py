@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
-from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
+from tablectl.gameserver.messages import Message, Unreadable, probe_history, read
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
 
@@ -58,9 +59,9 @@ class Intake:
         try:
             message_id = verify(self._keys, headers, body, now / 1e9)
             kind = content_type.partition(";")[0].strip().lower()
-            if kind not in (SINGLE, BATCH):
-                raise _Refused(415, f"send {SINGLE} or {BATCH}, not {kind!r:.60}")
-            messages = read(body, batch=kind == BATCH)
+            if kind not in (SINGLE_TYPE, BATCH_TYPE):
+                raise _Refused(415, f"send {SINGLE_TYPE} or {BATCH_TYPE}, not {kind!r:.60}")
+            messages = read(body, batch=kind == BATCH_TYPE)
             if not messages:
                 reply = self._probed(table, message_id)
                 self._windows.heard(table, monotonic, now / 1e9)

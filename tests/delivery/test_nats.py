@@ -776,7 +776,7 @@ async def test_an_old_refusal_told_before_the_new_try_was_looked_at_halts_nothin
         return await publishes(*args)
 
     server.store.put_round = original  # type: ignore[method-assign]
-    line.ask = asking  # type: ignore[method-assign]
+    line.ask = asking  # type: ignore[method-assign,assignment]
     line.publish = published  # type: ignore[method-assign,assignment]
     ordered.set()
     if order == "retry":
