@@ -12,18 +12,24 @@ from tablectl.delivery.form import EVENT_ID, words_of
 from tablectl.events import event_id
 
 PACKAGE = Path(tablectl.__file__).parent
-ONCE = (r"application/cloudevents", r"\(\?P<sequence>", r"^ANSWER_BYTES =")
-"""Pieces of the source that stand in ``delivery/form.py`` alone."""
+FORM = "delivery/form.py"
+ONCE = {
+    r"application/cloudevents": FORM,
+    r"\(\?P<sequence>": FORM,
+    r"^ANSWER_BYTES =": FORM,
+    r"BEGIN NATS USER JWT": "delivery/nats_connection.py",
+}
+"""Pieces of the source, and where alone they stand."""
 
 
-@pytest.mark.parametrize("piece", ONCE)
-def test_what_all_agree_on_is_written_once(piece: str) -> None:
+@pytest.mark.parametrize(("piece", "there"), ONCE.items())
+def test_what_all_agree_on_is_written_once(piece: str, there: str) -> None:
     where = [
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
         if re.search(piece, path.read_text(encoding="utf-8"), re.M)
     ]
-    assert where == ["delivery/form.py"]
+    assert where == [there]
 
 
 def test_the_form_fits_the_ids_that_are_made() -> None:
