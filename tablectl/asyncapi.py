@@ -12,6 +12,7 @@ from typing import Any
 
 from tablectl import asyncapi_nats as nats
 from tablectl.asyncapi_nats import ref
+from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
 
 VERSION = "1.0.0"
 """Of the contract, not of the program."""
@@ -56,7 +57,7 @@ def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]])
     messages["batch"] = {
         "name": "batch",
         "title": "Up to 100 events in sequence, when the table catches up; [] is the probe",
-        "contentType": "application/cloudevents-batch+json",
+        "contentType": BATCH_TYPE,
         "headers": ref("components/schemas/signed"),
         "payload": {"type": "array", "maxItems": 100, "items": ref("components/schemas/event")},
     }
@@ -75,7 +76,7 @@ def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]])
             "version": VERSION,
             "description": "One gap-free sequence per table, at least once, in order. " + _REFUSALS,
         },
-        "defaultContentType": "application/cloudevents+json",
+        "defaultContentType": SINGLE_TYPE,
         "servers": {
             "gameServer": {
                 "host": "games.example",

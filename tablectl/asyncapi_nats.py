@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tablectl.delivery.form import SINGLE_TYPE
+
 
 def ref(path: str) -> dict[str, str]:
     """A reference within the document."""
@@ -70,7 +72,7 @@ MESSAGES: dict[str, Any] = {
     "nats.event": {
         "name": "event",
         "title": "One event, byte for byte as over HTTP",
-        "contentType": "application/cloudevents+json",
+        "contentType": SINGLE_TYPE,
         "headers": ref("components/schemas/streamed"),
         "payload": ref("components/schemas/event"),
     },

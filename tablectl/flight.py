@@ -22,6 +22,7 @@ from tablectl import __version__
 from tablectl.clock import Instant, iso
 from tablectl.events import Event
 from tablectl.item_words import hex_of, item_words
+from tablectl.private_files import FILE
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import Command
 
@@ -96,7 +97,7 @@ def _new(folder: Path, name: str) -> tuple[Path, int]:
     for number in range(KEPT):
         path = folder / (f"{name}.jsonl" if not number else f"{name}-{number}.jsonl")
         with contextlib.suppress(FileExistsError):
-            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640)
+            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
     raise FileExistsError(f"{folder / name}.jsonl: {KEPT} recordings of this second are there already")
 
 

@@ -102,6 +102,7 @@ def reach(what: str, address: str) -> Finding:
 
 def _server(config: Config) -> Iterator[Finding]:
     """A signed empty batch, as the daemon sends it when there is nothing to say."""
+    from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, words_of
     from tablectl.delivery.outbox import message_id
     from tablectl.delivery.signing import parse_secrets, sign
     from tablectl.delivery.tls import Tls, TlsUnusable, alert_of, refused_words
@@ -127,7 +128,7 @@ def _server(config: Config) -> Iterator[Finding]:
     now, body, epoch = time.time(), b"[]", _epoch(config)
     named = f"check-{now:.0f}" if epoch is None else message_id(config.table.id, epoch, [])
     headers = sign(parse_secrets(config.push_secrets), named, int(now), body)
-    headers["Content-Type"] = "application/cloudevents-batch+json"
+    headers["Content-Type"] = BATCH_TYPE
     resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     port = parts.port or (443 if tls is not None else 80)
     try:
@@ -135,7 +136,7 @@ def _server(config: Config) -> Iterator[Finding]:
             if tls is not None and isinstance(connection.sock, ssl.SSLSocket):
                 tls.server_shows(connection.sock.getpeercert())
             status, content = exchange(
-                connection, "POST", resource, body, headers, seconds=SECONDS, most=65_536
+                connection, "POST", resource, body, headers, seconds=SECONDS, most=ANSWER_BYTES
             )
     except ssl.SSLCertVerificationError as fault:
         yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None, config.server.ca)}")
@@ -147,7 +148,9 @@ def _server(config: Config) -> Iterator[Finding]:
     for text in () if tls is None else tls.ending(now, config.server.certificate_days):
         yield Finding("game server", WARN, text)
     if status != 200:
-        yield Finding("game server", grade, f"{url}: HTTP {status}: {_words(answer)}")
+        yield Finding(
+            "game server", grade, f"{url}: HTTP {status}: {words_of(answer) or 'it gives no reason'}"
+        )
     elif type(answer.get("next")) is not int:
         yield Finding("game server", grade, f"{url}: HTTP 200, but no answer of a game server")
     else:
@@ -191,12 +194,6 @@ def _object(answer: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _words(answer: dict[str, Any]) -> str:
-    """What the server says of its refusal, where it says something."""
-    said = next((answer[key] for key in ("error", "message", "detail") if key in answer), None)
-    return said[:300] if isinstance(said, str) and said else "it gives no reason"
 
 
 def _clock() -> Iterator[Finding]:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from tablectl.cards import Card, Outcome
-from tablectl.conformance.kit import BATCH, Check, Failed, Got, Kit, Skipped, adding_to
+from tablectl.conformance.kit import Check, Failed, Got, Kit, Skipped, adding_to
+from tablectl.delivery.form import BATCH_TYPE
 from tablectl.events import (
     BetResult,
     EventParked,
@@ -198,7 +199,7 @@ def _content_type(kit: Kit) -> None:
 @check("oversized", "a request of 16 MiB does no harm")
 def _oversized(kit: Kit) -> None:
     sent = "16 MiB of blanks"
-    got = kit.exchange("POST", kit.url, b" " * (16 << 20), {"Content-Type": BATCH})
+    got = kit.exchange("POST", kit.url, b" " * (16 << 20), {"Content-Type": BATCH_TYPE})
     if got.status not in (0, 400, 401, 413) or got.text.startswith("no answer within"):
         raise Failed(sent, "413, or the connection closed", str(got))
     kit.hang_up()

@@ -13,16 +13,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tablectl.clock import SECOND, Instant
+from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id
 from tablectl.delivery.signing import parse_secrets, sign
 from tablectl.events import AlertAcknowledged, Event, event_id, public_body
 from tablectl.timely import connect, exchange
 
-SINGLE = "application/cloudevents+json"
-BATCH = "application/cloudevents-batch+json"
 DEADLINE = 5.0
 """Seconds for one answer, from connecting to its last byte, as a controller waits."""
-ANSWER_BYTES = 64 << 10
 
 
 Try = Callable[["Kit"], None]
@@ -159,7 +157,7 @@ class Kit:
         made = bodies[0] if single else b"[" + b",".join(bodies) + b"]"
         ids = [self._id(body, number) for number, body in enumerate(bodies)]
         headers = self.headers(made, ids, keys=keys, later=later, epoch=epoch, named=named)
-        headers["Content-Type"] = SINGLE if single else BATCH
+        headers["Content-Type"] = SINGLE_TYPE if single else BATCH_TYPE
         return self.exchange("POST", self.url, made if content is None else content, spoil(headers))
 
     def _id(self, body: bytes, number: int) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
+from tablectl.delivery.form import EVENT_ID
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_taken import Taken
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
@@ -32,8 +32,6 @@ from tablectl.delivery.sender import Job, Sender
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
-
-_ID = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
 
 
 class NatsDelivery(Sender):
@@ -256,7 +254,7 @@ def _next(wanted: int) -> Answer:
 def _parse(last: Last, table: str) -> tuple[str, int] | None:
     """Epoch and sequence of the event in a message; None: it is no event of ``table``."""
     try:
-        parts = _ID.fullmatch(json.loads(last.body)["id"])
+        parts = EVENT_ID.fullmatch(json.loads(last.body)["id"])
         if parts is None or parts["table"] != table or not int(parts["sequence"]):
             return None
         _behind(last.body, 0)

@@ -122,23 +122,17 @@ class Connection:
             tls.server_until = None
         client = _Client(lambda: tls is None or tls.server_until is not None)
         options: dict[str, Any] = {} if tls is None else {"tls": tls.context, "tls_hostname": host}
-        if "BEGIN NATS USER JWT" in credential:
-            options["user_credentials"] = RawCredentials(credential)
-        elif credential:
-            options["token"] = credential
         self._errors.clear()
         try:
             address = await aside(_look_up, host, server.port or PORT)
             await client.connect(
                 f"{server.scheme}://{address}",
                 name=f"tablectl {self._table}",
-                allow_reconnect=False,
-                max_reconnect_attempts=1,
-                reconnect_time_wait=0,
                 connect_timeout=3600,
                 inbox_prefix=f"_INBOX_{self._table}",
                 error_cb=self._noted,
                 closed_cb=self._gone,
+                **once(credential),
                 **options,
             )
         except BaseException as error:
@@ -163,6 +157,20 @@ class Connection:
     async def _noted(self, error: Exception) -> None:
         self._errors.append(error)
         self._heard(error)
+
+
+def once(credential: str) -> dict[str, Any]:
+    """The library's options to connect once, with ``credential``: a ``.creds`` text, a token, or empty."""
+    options: dict[str, Any] = {
+        "allow_reconnect": False,
+        "max_reconnect_attempts": 1,
+        "reconnect_time_wait": 0,
+    }
+    if "BEGIN NATS USER JWT" in credential:
+        options["user_credentials"] = RawCredentials(credential)
+    elif credential:
+        options["token"] = credential
+    return options
 
 
 async def _hang_up(client: Client) -> None:

@@ -16,11 +16,10 @@ from typing import Any
 import nats.errors
 from nats.aio.msg import Msg
 
+from tablectl.delivery.form import ANSWER_BYTES
 from tablectl.delivery.nats_connection import Connection
 from tablectl.delivery.nats_words import NO_MESSAGE, Duplicate, Fault, refused
 from tablectl.delivery.tls import Tls, TlsFiles
-
-ANSWER_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)

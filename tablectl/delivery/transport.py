@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import ssl
 from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
@@ -19,12 +18,10 @@ from tablectl import __version__
 from tablectl.clock import SECOND, Instant
 from tablectl.delivery.answers import Answer, Failed, retry_after
 from tablectl.delivery.aside import Resolver, aside
+from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, SINGLE_TYPE, words_of
 from tablectl.delivery.signing import sign
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_words, renewed
 
-SINGLE = "application/cloudevents+json"
-BATCH = "application/cloudevents-batch+json"
-ANSWER_BYTES = 64 << 10
 CLOCKS_APART = 60
 """Seconds between the server's clock and ours that are worth a word."""
 
@@ -60,7 +57,7 @@ class Transport:
         single = len(bodies) == 1
         body = bodies[0] if single else b"[" + b",".join(bodies) + b"]"
         headers = sign(keys, message_id, self._clock().wall // SECOND, body)
-        headers["Content-Type"] = SINGLE if single else BATCH
+        headers["Content-Type"] = SINGLE_TYPE if single else BATCH_TYPE
         try:
             async with asyncio.timeout(self._deadline):
                 session = await self._ready()
@@ -137,7 +134,7 @@ class Transport:
         except (ValueError, RecursionError):
             body = None
         wall = self._clock().wall / SECOND
-        words = _words(body)
+        words = words_of(body)
         if response.status == 401 and (apart := _apart(response.headers.get("Date"), wall)):
             words = f"{words} (its clock and ours differ by {abs(apart)} s)".strip()
         return Answer(response.status, body, retry_after(response.headers.get("Retry-After"), wall), words)
@@ -177,16 +174,6 @@ def _address(url: str, table: str) -> URL:
     if not good:
         raise ValueError(f"the game server's address is http:// or https:// and a host, not {url!r}")
     return address
-
-
-def _words(body: object) -> str:
-    """The server's own words for people, short and printable."""
-    said = (
-        next((body[k] for k in ("error", "message", "detail") if k in body), "")
-        if isinstance(body, dict)
-        else ""
-    )
-    return re.sub(r"[^\x20-\x7e\xa1-\u1fff]", "", said)[:200] if isinstance(said, str) else ""
 
 
 def _apart(date: str | None, wall: float) -> int:

@@ -13,19 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
-from tablectl.gameserver.messages import (
-    BATCH,
-    MOST_SEQUENCE,
-    SINGLE,
-    Message,
-    Unreadable,
-    claimed,
-    probe_history,
-    read,
-)
+from tablectl.gameserver.messages import MOST_SEQUENCE, Message, Unreadable, claimed, probe_history, read
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
 
@@ -71,9 +63,9 @@ class Intake:
         try:
             message_id = verify(self._keys, headers, body, now / 1e9)
             kind = content_type.partition(";")[0].strip().lower()
-            if kind not in (SINGLE, BATCH):
-                raise _Refused(415, f"send {SINGLE} or {BATCH}, not {kind!r:.60}")
-            messages = read(body, batch=kind == BATCH)
+            if kind not in (SINGLE_TYPE, BATCH_TYPE):
+                raise _Refused(415, f"send {SINGLE_TYPE} or {BATCH_TYPE}, not {kind!r:.60}")
+            messages = read(body, batch=kind == BATCH_TYPE)
             if not messages:
                 reply = self._probed(table, message_id)
                 self._windows.heard(table, monotonic, now / 1e9)

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
 
-SINGLE = "application/cloudevents+json"
-BATCH = "application/cloudevents-batch+json"
+from tablectl.delivery.form import EVENT_ID
+
 MOST_EVENTS = 100
 MOST_SEQUENCE = 10**18
 """An id has eighteen digits for it at most, and a database's numbers end soon behind."""
 
-_ID = re.compile(
-    r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(?P<instead>-[ps])?"
-)
 _PROBE = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-probe")
 _INSTEAD = {"tablectl.event.parked.v1": "-p", "tablectl.history.skipped.v1": "-s"}
 """What stands behind the id of an event that comes in place of another; only these have it."""
@@ -109,7 +106,7 @@ def _message(value: Any, own: str) -> Message:
     if not isinstance(value, dict):
         raise Unreadable("an event is a JSON object")
     event_id = value.get("id")
-    parts = _ID.fullmatch(event_id) if isinstance(event_id, str) else None
+    parts = EVENT_ID.fullmatch(event_id) if isinstance(event_id, str) else None
     if parts is None:
         raise Unreadable(f"an event's id is TABLE-EPOCH-SEQUENCE, not {event_id!r:.80}")
     wants = {
@@ -149,7 +146,7 @@ def _message(value: Any, own: str) -> Message:
 def claimed(table: str, body: bytes) -> tuple[str, int] | None:
     """Epoch and sequence of the event of ``table`` that a message says it is, lawful or not."""
     try:
-        parts = _ID.fullmatch(json.loads(body)["id"])
+        parts = EVENT_ID.fullmatch(json.loads(body)["id"])
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     if parts is None or parts["table"] != table or not int(parts["sequence"]):

@@ -21,11 +21,12 @@ from typing import Any, TypeVar
 import nats.errors
 import nats.js.errors
 import structlog
-from nats.aio.client import Client, RawCredentials
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, DiscardPolicy, StorageType, StreamConfig
 
+from tablectl.delivery.nats_connection import once
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.messages import claimed
 from tablectl.gameserver.store import Store
@@ -95,22 +96,14 @@ class StreamIntake:
             log.warning("NATS says", reason=str(error))
 
         client = Client()
-        options: dict[str, Any] = {}
-        if "BEGIN NATS USER JWT" in self._credential:
-            options["user_credentials"] = RawCredentials(self._credential)
-        elif self._credential:
-            options["token"] = self._credential
         try:
             async with asyncio.timeout(10):
                 await client.connect(
                     self._servers,
                     name="tablectl gameserver",
-                    allow_reconnect=False,
-                    max_reconnect_attempts=1,
-                    reconnect_time_wait=0,
                     closed_cb=closed,
                     error_cb=heard,
-                    **options,
+                    **once(self._credential),
                 )
                 stream = await _unless(ended, self._consume(client, arrived))
             self.consuming.set()

@@ -107,6 +107,8 @@ async def test_an_order_waits_for_the_commit_of_the_one_before(
     class Slow(api_commands.Commands):
         def __init__(self) -> None:
             self._core = cast(Core, self)
+            self._journal, self._clock = lambda: None, lambda: Instant(5, 5)
+            self._given = set()
 
         def offer(self, given: Record, reply: Any) -> bool:
             waiting.append((given, reply))
