@@ -67,6 +67,8 @@ class Verdict:
     next: int = 0
     retry_after: float | None = None
     way: str = ""
+    taken: bool = True
+    """Of NEXT: whether what was sent may be taken by it. A 409 says where to go back to, and no more."""
 
 
 def classify(answer: Answer | Failed) -> Verdict:
@@ -81,7 +83,7 @@ def classify(answer: Answer | Failed) -> Verdict:
         case 200 | 409 if isinstance(answer.body, dict) and "next" in answer.body:
             wanted = answer.body["next"]
             if isinstance(wanted, int) and not isinstance(wanted, bool):
-                return Verdict(Kind.NEXT, next=wanted)
+                return Verdict(Kind.NEXT, next=wanted, taken=answer.status == 200)
             text = f"{said} with a `next` that is no event number: {wanted!r:.60}"
             return Verdict(Kind.HALT, text, way=ways.MENDED)
         case 200:
