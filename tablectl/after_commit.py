@@ -9,11 +9,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tablectl.clock import Instant
 from tablectl.core import Durable
 from tablectl.delivering import Delivering
 from tablectl.delivery.instead import INSTEAD, instead_of
-from tablectl.events import event_id
+from tablectl.events import DeliveryParked, event_id
 from tablectl.journal import Outgoing
 from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch
@@ -33,7 +32,6 @@ class AfterCommit:
         delivering: Delivering,
         *,
         alarm: Callable[[str, str], None],
-        clock: Callable[[], Instant],
         log: Any,
     ) -> None:
         self._table = table
@@ -41,12 +39,12 @@ class AfterCommit:
         self._outside = outside
         self._delivering = delivering
         self._alarm = alarm
-        self._clock = clock
         self._life = LifeLog(log)
 
     def stored(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
         """These rows were committed, and with them the table is as ``durable`` says."""
-        fresh = []
+        fresh: list[Outgoing] = []
+        decided = durable.decided
         for batch in batches:
             for row in batch.rows:
                 self._life.stored(row)
@@ -54,13 +52,15 @@ class AfterCommit:
                     self._instead(row, durable.state)
                 if row.sequence is None or row.public is None:
                     continue
+                if not fresh and isinstance(batch.token, Durable):
+                    decided = batch.token.decided
                 fresh.append(
                     Outgoing(row.sequence, event_id(self._table, self._epoch, row.sequence), row.public)
                 )
                 if row.where is not None and row.where.type == "round.resulted":
                     self._outside.resulted(json.loads(row.public)["data"])
         if self._delivering.sender is not None:
-            self._delivering.sender.wake(durable.state.sequence, self._clock().boot, fresh)
+            self._delivering.sender.wake(durable.state.sequence, decided, fresh)
 
     def tell_unsettled(self, state: State) -> None:
         """The pit is told of rounds whose bets nobody has settled, at a start again."""
@@ -77,4 +77,5 @@ class AfterCommit:
         one = instead_of(decode_row(row)[0], self._table, self._epoch)
         if one is not None and self._delivering.sender is not None:
             self._delivering.sender.sends_instead(one)
-        self.tell_unsettled(state)
+        if row.where is not None and row.where.type == DeliveryParked.TYPE:
+            self.tell_unsettled(state)

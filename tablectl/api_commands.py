@@ -158,15 +158,22 @@ class Commands:
         status, body = await self.carry_out(asked.id, Record(asked, self._clock()))
         return None if status == 200 else web.json_response(body, status=status)
 
-    async def carry_out(self, id_: str, given: Command | Record) -> tuple[int, dict[str, Any]]:
-        """Hand it to the core and wait for the commit: HTTP status (200: accepted) and what is answered."""
+    async def carry_out(
+        self, id_: str, given: Command | Record, over: Callable[[], object] = lambda: None
+    ) -> tuple[int, dict[str, Any]]:
+        """Hand it to the core and wait for the commit: HTTP status (200: accepted) and what is answered.
+
+        ``over()``: it was committed, however late, or will never be.
+        """
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def reply(answer: Answer) -> None:
+            over()
             if not answered.done():
                 answered.set_result(answer)
 
         if not self._core.offer(given, reply):
+            over()
             return 503, {"error": BUSY}
         try:
             answer = await asyncio.wait_for(answered, ANSWER_WAIT)

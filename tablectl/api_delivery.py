@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tablectl.api_commands import NO_DELIVERY, Commands, error, peer, record_of
+from tablectl.api_commands import ANSWER_WAIT, NO_DELIVERY, Commands, error, peer, record_of
 from tablectl.api_forms import BadRequest, parse_order
 from tablectl.clock import Instant
 from tablectl.core import Record
@@ -18,6 +18,10 @@ from tablectl.delivery.sender import Sender
 from tablectl.events import Event
 from tablectl.journal import JournalFault, JournalReader
 
+BEFORE = (
+    "the order before this one is not in the journal yet, which is slow. Look at: tablectl delivery status; "
+    "then give this one again"
+)
 RETRY, PARK, START_AT = "delivery retry", "delivery park", "delivery start-at"
 
 
@@ -26,7 +30,10 @@ class Refusal(Exception):
 
 
 class DeliveryRoutes:
-    """The handlers. One order at a time: what it was decided on is still so when it is committed."""
+    """The handlers. One order at a time: what it was decided on is still so when it is committed.
+
+    So the turn ends with the commit, also where the answer had to be given before (a slow journal).
+    """
 
     def __init__(
         self,
@@ -73,7 +80,12 @@ class DeliveryRoutes:
         refused = await self._commands.let_in(asked, given.get("pin"))
         if refused is not None:
             return refused
-        async with self._turn:
+        try:
+            await asyncio.wait_for(self._turn.acquire(), ANSWER_WAIT)
+        except TimeoutError:
+            return error(503, BEFORE)
+        handed_over = False
+        try:
             try:
                 answer, events = await self._decide(command, given)
                 accepted = True
@@ -83,10 +95,14 @@ class DeliveryRoutes:
                 return error(503, f"the journal cannot be read: {fault}")
             asked = record_of(given, command, asked.uid, answer, accepted=accepted)
             record = Record(asked, self._clock(), events)
-            status, body = await self._commands.carry_out(asked.id, record)
-            delivery = self._delivery()
-            if status == 200 and command == RETRY and delivery is not None:
-                delivery.retry()
+            handed_over = True
+            status, body = await self._commands.carry_out(asked.id, record, self._turn.release)
+        finally:
+            if not handed_over:
+                self._turn.release()
+        delivery = self._delivery()
+        if status == 200 and command == RETRY and delivery is not None:
+            delivery.retry()
         return web.json_response(body, status=status)
 
     async def _decide(self, command: str, given: dict[str, Any]) -> tuple[str, tuple[Event, ...]]:

@@ -66,7 +66,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Durable:
-    """What a committed batch means to the outside. ``decided``: when (boot ns), for the benchmark."""
+    """What a committed batch means to the outside. ``decided``: when (boot ns)."""
 
     state: State
     said: tuple[str, ...] = ()

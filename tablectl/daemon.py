@@ -20,12 +20,12 @@ from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
 from tablectl.journal_disk import refuses
 from tablectl.keeping import journal_folder
+from tablectl.late_credentials import handed_over_once
 from tablectl.lock import TableLocked
 from tablectl.logs import at_a_terminal, setup_logging
 from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
 from tablectl.profiles import ConfigError
-from tablectl.reloading import handed_over_once
 from tablectl.runtime import Runtime
 
 CONFIG_ERROR = 78
@@ -205,7 +205,7 @@ class Reloads:
         if self._asked and self._thread is not None and self._thread.is_alive():
             if time.monotonic() - self._begun > HANGS and not self._told:
                 self._told = True
-                self._refused("its file is still being read; does its disk answer?")
+                self._waits()
             return
         if self._asked:
             self._asked = False
@@ -230,6 +230,12 @@ class Reloads:
         finally:
             notify("READY=1")
             self._wake()
+
+    def _waits(self) -> None:
+        said = "the configuration is still being read, until then the old one stays: does its disk answer?"
+        self._log.error(said)
+        self.said = "; reload waits for its file"
+        self._runtime.supervision.alarm("reload", said.capitalize())
 
     def _refused(self, why: str) -> None:
         self._log.error("the configuration is not reloaded, the old one stays", reason=why)

@@ -16,7 +16,7 @@ from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Job, Sender
 from tablectl.delivery.standing import not_begun
 from tablectl.journal import JournalReader
-from tablectl.late_credentials import come
+from tablectl.late_credentials import come, handed_over_once
 from tablectl.profiles import ConfigError
 from tablectl.service import Service
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 UNSIGNED = "the credential push-hmac is missing"
 SIGN = "A technician puts it in place (docs/install.md); it is taken up by itself as soon as it is there."
+SIGN_ONCE = (
+    "A technician puts it in place (docs/install.md) and restarts the service between two rounds: systemd "
+    "hands credentials over at the start only."
+)
 NOT_BEGUN = "delivery has not begun: the journal is not read yet"
 NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tablectl[nats]'"
 
@@ -76,7 +80,8 @@ class Delivering:
             return not_begun(None, NO_SERVER, newest, acked)
         address = urlsplit(url)._replace(query="").geturl()
         if self.sender is None:
-            return not_begun(address, UNSIGNED, newest, acked, way_out=SIGN)
+            way_out = SIGN_ONCE if handed_over_once(self._config) else SIGN
+            return not_begun(address, UNSIGNED, newest, acked, way_out=way_out)
         return not_begun(address, NOT_BEGUN, newest, acked)
 
     def prepared(self, config: Config) -> Sender | None:
@@ -98,8 +103,9 @@ class Delivering:
             return
         self.sender = sender
         self._on_link(Link(False, "its settings were changed a moment ago"))
-        if self._sending is not None:
-            self._sending.cancel()
+        sending, self._sending = self._sending, None
+        if sending is not None:  # once: a second time would break off how it closes
+            sending.cancel()
 
     async def _run(self) -> None:
         if self.sender is None:
@@ -107,12 +113,12 @@ class Delivering:
             self.sender = self.sender or self._make(self._config, secrets)
         while True:
             sender = self.sender
-            self._sending = asyncio.create_task(sender.run())
+            self._sending = sending = asyncio.create_task(sender.run())
             with suppress(asyncio.CancelledError):
-                await self._sending
+                await sending
             if sender is self.sender or _ends():
                 break
-        self._sending.result()  # raises what ended it
+        sending.result()  # raises what ended it
 
     def _make(self, config: Config, secrets: tuple[str, ...]) -> Sender:
         assert config.server.url is not None

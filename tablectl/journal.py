@@ -40,7 +40,9 @@ TRIMMED = 200
 class Journal(JournalReader):
     """The one writer. Only the holder of the table's lock may open it."""
 
-    def __init__(self, path: Path, db: sqlite3.Connection, table: str, epoch: str) -> None:
+    def __init__(
+        self, path: Path, db: sqlite3.Connection, table: str, epoch: str, sure: int | None = None
+    ) -> None:
         super().__init__(path, db, table, epoch)
         self.mended = ""
         """What was mended at the opening, for people; "" when nothing was."""
@@ -53,6 +55,8 @@ class Journal(JournalReader):
         self._tail = self.walk(max(0, last - PAGE))
         self._acked = self.acked()
         self._in_doubt = self.sure() is not None
+        if sure is not None and not self._in_doubt:
+            self._doubt(sure)  # before the file that is the reason for it is brought up to date
         self._newest = NewestFile(path)
         self._newest.begin(self._end())
 
@@ -73,11 +77,9 @@ class Journal(JournalReader):
             create(path, table)
         db, meta = open_existing(path, "rw")
         try:
-            journal = cls(path, db, table, meta["epoch"])
+            journal = cls(path, db, table, meta["epoch"], mended.sure)
             told = noted(meta)
             journal.mended, journal.lost, journal._untold = told.said, told.lost, bool(told.said)
-            if mended.sure is not None and not journal._in_doubt:
-                journal._doubt(mended.sure)
             return journal
         except BaseException as error:
             db.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import threading
@@ -22,7 +23,7 @@ from tablectl.journal_copy import Copied, copy_rows
 from tablectl.journal_file import LOGS, beside, copy_file, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_replaced import keep_aside, put_in_place
+from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 
 MOST_BACKUPS = 20
@@ -47,7 +48,7 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
         raise OSError(
             f"{folder}: {free >> 20} MB are free, a backup takes about {size >> 20} MB and room to work"
         )
-    for left in folder.glob(f"{reader.table}-*.part"):
+    for left in backups_of(reader.table, folder, "part"):
         left.unlink()
     row = reader.last()[0]
     part = folder / f"{reader.table}-{reader.epoch}-{row}.part"
@@ -64,12 +65,18 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
     return final, copied
 
 
+def backups_of(table: str, folder: Path, suffix: str = "db") -> list[Path]:
+    """The backups of that table and of no other; ``part``: in the making, or left by a crash."""
+    name = re.compile(rf"{re.escape(table)}-[0-9a-f]{{6}}-\d+\.{suffix}")
+    return [one for one in folder.glob(f"{table}-*.{suffix}") if name.fullmatch(one.name)]
+
+
 def _read_again(path: Path, copied: Copied, rest: float) -> None:
     with contextlib.closing(JournalReader.open(path)) as reader:
         end: object = None
         for row, _, digest in reader.links():
             end = digest
-            if rest and row is not None and row.row % PAGE == 0:
+            if rest and row.row % PAGE == 0:
                 time.sleep(rest)
     if end != copied.hash:
         raise OSError(f"{path}: what was written is not what is read")
@@ -100,11 +107,11 @@ class Backups:
     def _make(self) -> None:
         try:
             with contextlib.closing(self._open_journal()) as reader:
-                if len(list(self._folder.glob(f"{reader.table}-*.db"))) >= MOST_BACKUPS:
+                if len(backups_of(reader.table, self._folder)) >= MOST_BACKUPS:
                     raise OSError(f"{self._folder} has {MOST_BACKUPS} backups; move some of them away")
                 file, copied = backup(reader, self._folder, rest=REST)
             made = {"file": str(file), "row": copied.row, "sequence": copied.sequence, "acked": copied.acked}
-        except (JournalFault, OSError, sqlite3.Error) as fault:
+        except Exception as fault:  # noqa: BLE001 whatever it is, who asked is told, and it may be tried again
             made = {"error": str(fault) or type(fault).__name__}
         self._state = {"running": False, **made}
 
@@ -113,7 +120,8 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
     """Put a backup or a mirror in the place of the journal ``path``; what is to be known now, in sentences.
 
     The table's lock must be held. What was in place is kept beside it. ``older``: also when that has rows
-    which the backup lacks. Raises :class:`NotRestored`.
+    which the backup lacks. Raises :class:`NotRestored`, and :class:`OSError` when the disk was in the way
+    once it was decided: then it is to be done again.
     """
     new = beside(path, ".new")
     for suffix in ("", *LOGS, "-journal"):
@@ -136,13 +144,32 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             f"the journal in place has rows up to {here.row}, event {here.sequence}, and the backup only "
             f"{copied.row}, event {copied.sequence}; if it is really to go back: --older"
         )
-    aside = keep_aside(path, "replaced") if path.exists() else None
-    put_in_place(new, path)
-    record = NewestFile(path)
-    with contextlib.closing(record):
-        record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
-    _give(path, table)
+    aside = _replaced(new, path)
+    try:
+        finish(path)
+        record = NewestFile(path)
+        with contextlib.closing(record):
+            record.begin(Newest(epoch, copied.row, copied.sequence, copied.acked, copied.hash))
+        _give(path, table)
+    except OSError as fault:
+        raise OSError(
+            f"it takes the place of {path}, but not all is done; restore it again: {fault}"
+        ) from fault
     return _told(copied, epoch, here, aside)
+
+
+def _replaced(new: Path, path: Path) -> Path | None:
+    """Decide that ``new`` takes the place of ``path``; where that is kept. Raises :class:`NotRestored`."""
+    aside = None
+    try:
+        aside = keep_aside(path, "replaced") if path.exists() else None
+        decide(new, path)
+    except OSError as fault:
+        new.unlink(missing_ok=True)
+        if aside is not None:
+            forget_aside(aside)
+        raise NotRestored(f"nothing was restored, and nothing changed: {fault}") from fault
+    return aside
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """A copy of a journal, row by row along its chain: the one way in which a journal is ever written anew.
 
 Rows never change, so that a copy of the rows up to one of them is consistent however many come meanwhile;
-it reads in short transactions, and each row is checked before it is in the copy.  What is copied so: a
-backup, a journal whose last rows were torn, one of an older schema, and a backup on its way back.
+it reads in short transactions, and each row is checked before it is in the copy (:func:`pages`).  What is
+copied so: a backup, the mirror, a journal whose last rows were torn, one of an older schema, and a backup on
+its way back.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from tablectl.journal_file import SCHEMA, anchor_text, beside, empty, fault_of, sync
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_rows import Row, place
+from tablectl.journal_rows import Anchor, Row, place
 
 INSERT = "INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?)"
 
@@ -27,6 +28,52 @@ def values_of(row: Row, before: bytes, digest: bytes) -> tuple[object, ...]:
     where = row.where or place(row)
     stored = (row.row, row.sequence, row.public, row.private, row.raw, before, digest)
     return (*stored, where.type, where.shoe, where.round)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows as :data:`INSERT` takes them: what they follow, and the last of them (or, of none, that)."""
+
+    behind: Anchor
+    values: list[tuple[object, ...]]
+    end: Anchor
+
+
+def pages(reader: JournalReader, after: int = 0, upto: int | None = None) -> Iterator[Page]:
+    """The rows behind ``after`` (those kept), up to ``upto``, each checked; at least one page, maybe empty.
+
+    Each page follows the one before, unless rows between them were removed meanwhile, as too old: then all
+    before it were removed, and a copy begins anew with it. Raises as :meth:`JournalReader.links`.
+    """
+    behind = end = Anchor(0, 0, b"")
+    values = list[tuple[object, ...]]()
+    for link, sequence, digest in reader.links(after):
+        if isinstance(link, Anchor):
+            if values:
+                yield Page(behind, values, end)
+            behind = end = link
+            values = []
+        else:
+            values.append(values_of(link, end.hash, digest))
+            end = Anchor(link.row, sequence, digest)
+        if upto is not None and end.row >= upto:
+            break  # what is behind it may be torn, and is not looked at
+        if len(values) == PAGE:
+            yield Page(behind, values, end)
+            behind, values = end, []
+    yield Page(behind, values, end)
+
+
+def new_file(path: Path, reader: JournalReader, more: Mapping[str, object]) -> sqlite3.Connection:
+    """A file for a copy of that journal, without rows, in a transaction. ``more``: what it notes, too."""
+    meta = {"schema": SCHEMA, "table": reader.table, "epoch": reader.epoch, "acked": 0}
+    return empty(path, {**meta, **more})
+
+
+def begin_behind(db: sqlite3.Connection, anchor: Anchor) -> None:
+    """In a transaction: let a copy have no rows, and follow that one."""
+    db.execute("DELETE FROM rows")
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('anchor', ?)", (anchor_text(anchor),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +104,19 @@ def copy_rows(
     """
     meta = reader.meta()
     upto = reader.last()[0] if upto is None else upto
-    anchor = reader.anchor()
-    noted: dict[str, object] = {"schema": SCHEMA, "table": reader.table, "epoch": reader.epoch, "acked": 0}
-    noted |= more
-    if anchor.row:
-        noted["anchor"] = anchor_text(anchor)
+    noted = dict(more)
     known = reader.sure()
     if sure is not None or known is not None:
         noted["sure"] = min(one for one in (sure, known) if one is not None)
     try:
-        db = empty(target, noted)
+        db = new_file(target, reader, noted)
     except sqlite3.Error as error:
         raise fault_of(target, error, "the copy cannot be written") from error
     done = False
     try:
         with contextlib.closing(db):
             end = _rows(reader, db, upto, between, rest)
-            acked = min(int(meta["acked"]), end[1])
+            acked = min(int(meta["acked"]), end.sequence)
             db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (acked,))
             db.execute("COMMIT")
         sync(target)
@@ -84,28 +127,20 @@ def copy_rows(
         if not done:
             for suffix in ("", "-journal"):
                 beside(target, suffix).unlink(missing_ok=True)
-    return Copied(end[0], end[1], acked, end[2])
+    return Copied(end.row, end.sequence, acked, end.hash)
 
 
 def _rows(
     reader: JournalReader, db: sqlite3.Connection, upto: int, between: Callable[[], object], rest: float
-) -> tuple[int, int, bytes]:
-    end, page = (0, 0, b""), list[tuple[object, ...]]()
-    for row, sequence, digest in reader.links():
-        if row is None:
-            end = (reader.anchor().row, sequence, digest)
-            if end[0] >= upto:
-                break
-            continue
-        page.append(values_of(row, end[2], digest))
-        end = (row.row, sequence, digest)
-        if row.row == upto:
-            break  # what is behind it may be torn, and is not looked at
-        if len(page) == PAGE:
-            db.executemany(INSERT, page)
-            page.clear()
-            between()
-            if rest:
-                time.sleep(rest)
-    db.executemany(INSERT, page)
+) -> Anchor:
+    end = None
+    for page in pages(reader, 0, upto):
+        if page.behind != end and page.behind.row:
+            begin_behind(db, page.behind)
+        db.executemany(INSERT, page.values)
+        end = page.end
+        between()
+        if rest:
+            time.sleep(rest)
+    assert end is not None
     return end

@@ -6,9 +6,8 @@ import contextlib
 import errno
 import os
 import secrets
-import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tablectl.journal_rows import Anchor, JournalFault, JournalUnavailable, genesis
@@ -31,6 +30,9 @@ WAY_OUT = (
     "this file and those beside it away, and the game server must accept the new one"
 )
 LOGS = ("-wal", "-shm")
+CHUNK = 1 << 20
+MOST_CHECKED = 512 << 20
+"""A file of so many bytes is looked through within a few seconds."""
 
 _PASSING = frozenset(
     {
@@ -230,16 +232,27 @@ def settle(path: Path) -> None:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
-def copy_file(path: Path, to: Path) -> None:
-    """A true copy in a new file, for the same eyes as a journal, whatever the umask."""
+def copy_file(path: Path, to: Path, busy: Callable[[], object] = lambda: None) -> None:
+    """A true copy in a new file, for the same eyes as a journal, whatever the umask.
+
+    ``busy`` is called after each :data:`CHUNK`.
+    """
     handle = os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o640)
     with path.open("rb") as file, os.fdopen(handle, "wb") as copy:
-        shutil.copyfileobj(file, copy, 1 << 20)
+        while chunk := file.read(CHUNK):
+            copy.write(chunk)
+            busy()
 
 
 def pages_of(db: sqlite3.Connection) -> str:
-    """What SQLite finds broken in the file, with its pages; "" when it finds nothing or cannot say."""
+    """What SQLite finds broken in the file, with its pages; "" when it finds nothing or cannot say.
+
+    Not asked of a file above :data:`MOST_CHECKED`: nothing can be told to systemd meanwhile.
+    """
     try:
+        ((size,),) = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        if size > MOST_CHECKED:
+            return ""
         found = [str(line) for (line,) in db.execute("PRAGMA quick_check(3)")]
     except sqlite3.Error:
         return ""

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tablectl.clock import SECOND, Instant, now
-from tablectl.journal_copy import INSERT, values_of
-from tablectl.journal_file import LOGS, SCHEMA, anchor_text, beside, connect, empty, settle, sync
+from tablectl.journal_copy import INSERT, Page, begin_behind, new_file, pages
+from tablectl.journal_file import LOGS, beside, connect, settle, sync
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_rows import JournalFault
+from tablectl.journal_rows import Anchor, JournalFault
 from tablectl.mirror_place import why_unfit
 
 Noted = tuple[int, int | None]
@@ -45,7 +45,10 @@ class Mirror:
     ) -> None:
         self.path = path
         self.row = 0
-        """The newest row that is on the second medium."""
+        """The newest row that was seen on the second medium; it stays while that is away.
+
+        What is removed as too old goes by it (:mod:`tablectl.journal_keep`).
+        """
         self.error = ""
         self._open_journal = open_journal
         self._clock = clock
@@ -55,7 +58,8 @@ class Mirror:
         self._stop = threading.Event()
         self._woken = threading.Event()
         self._target: sqlite3.Connection | None = None
-        self._digest = b""
+        self._end = Anchor(0, 0, b"")
+        self._empty = True
         self._noted: Noted | None = None
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
 
@@ -106,8 +110,9 @@ class Mirror:
                 reader = reader or self._open_journal()
                 self.follow(reader)
                 self.error = ""
-            except (JournalFault, OSError, sqlite3.Error, LookupError) as fault:
-                self.error = str(fault) or type(fault).__name__
+            except Exception as fault:  # noqa: BLE001 whatever it is, it is told and tried again
+                known = isinstance(fault, JournalFault | OSError | sqlite3.Error)
+                self.error = (str(fault) or type(fault).__name__) if known else repr(fault)
                 self._leave()
             self._since = None
             if last:
@@ -131,29 +136,21 @@ class Mirror:
             self._leave()
             self._target = self._open(reader)
         noted = reader.acked(), reader.sure()  # before the rows: it is never ahead of them
-        db, page, before = self._target, list[tuple[object, ...]](), self._digest
-        for row, _, digest in reader.links(self.row):
-            if row is None:
-                continue
-            page.append(values_of(row, before, digest))
-            before = digest
-            if len(page) == PAGE:
-                self._write(db, page, row.row, digest, noted)
-                page.clear()
-        if page or noted != self._noted:
-            self._write(db, page, int(str(page[-1][0])) if page else self.row, before, noted)
+        for page in pages(reader, self._end.row):
+            if page.behind != self._end and not self._empty:
+                raise JournalFault(
+                    f"{self.path} ends with row {self._end.row}, and the rows up to {page.behind.row} of the "
+                    "journal were removed meanwhile; move it away, and a new one is begun"
+                )
+            if page.values or page.behind != self._end or noted != self._noted:
+                self._write(self._target, page, noted)
 
-    def _write(
-        self,
-        db: sqlite3.Connection,
-        page: list[tuple[object, ...]],
-        row: int,
-        digest: bytes,
-        noted: Noted,
-    ) -> None:
+    def _write(self, db: sqlite3.Connection, page: Page, noted: Noted) -> None:
         db.execute("BEGIN IMMEDIATE")
         try:
-            db.executemany(INSERT, page)
+            if page.behind != self._end:
+                begin_behind(db, page.behind)
+            db.executemany(INSERT, page.values)
             db.execute("UPDATE meta SET value = ? WHERE key = 'acked'", (noted[0],))
             db.execute("DELETE FROM meta WHERE key = 'sure'")
             if noted[1] is not None:
@@ -164,7 +161,9 @@ class Mirror:
                 with contextlib.suppress(sqlite3.Error):
                     db.execute("ROLLBACK")
             raise
-        self.row, self._digest, self._noted = row, digest, noted
+        self._end, self._noted = page.end, noted
+        self._empty = self._empty and not page.values
+        self.row = page.end.row
 
     def _open(self, reader: JournalReader) -> sqlite3.Connection:
         if not self.path.parent.is_dir():
@@ -181,31 +180,29 @@ class Mirror:
                     f"{self.path} is of table {there.table}, epoch {there.epoch}, and this is "
                     f"{reader.table}, epoch {reader.epoch}; move it away, and a new one is begun"
                 )
-            row, _, digest = there.walk(max(0, there.last()[0] - PAGE))
-        self._fit(reader, row, digest)
+            self._end = Anchor(*there.walk(max(0, there.last()[0] - PAGE)))
+            self._empty = self._end == there.anchor()
+        if not self._empty:
+            self._fit(reader, self._end)
         db = connect(self.path, "rw")
         db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
         db.execute("PRAGMA synchronous=FULL")
-        self.row, self._digest, self._noted = row, digest, None
+        self.row, self._noted = self._end.row, None
         return db
 
     def _make(self, reader: JournalReader) -> None:
         new = beside(self.path, ".new")
         for suffix in ("", *LOGS, "-journal"):
             beside(new, suffix).unlink(missing_ok=True)
-        meta: dict[str, object] = {"schema": SCHEMA, "table": reader.table, "epoch": reader.epoch, "acked": 0}
-        anchor = reader.anchor()
-        if anchor.row:
-            meta["anchor"] = anchor_text(anchor)
-        with contextlib.closing(empty(new, meta)) as db:
+        with contextlib.closing(new_file(new, reader, {})) as db:
             db.execute("COMMIT")
         sync(new)
         new.rename(self.path)
         sync(self.path.parent)
 
-    def _fit(self, reader: JournalReader, row: int, digest: bytes) -> None:
+    def _fit(self, reader: JournalReader, end: Anchor) -> None:
         """That the mirror's last row is the journal's row of that number."""
-        anchor, last = reader.anchor(), reader.last()[0]
+        row, anchor, last = end.row, reader.anchor(), reader.last()[0]
         if row < anchor.row:
             raise JournalFault(
                 f"{self.path} ends with row {row}, and the journal begins behind row {anchor.row}; "
@@ -216,7 +213,7 @@ class Mirror:
                 f"{self.path} has rows up to {row}, and the journal only {last}: was the journal restored or "
                 "cut? Keep this file, it has what is missing; move it away, and a new one is begun"
             )
-        if next(iter(reader.links(row)))[2] != digest:
+        if next(iter(reader.links(row)))[2] != end.hash:
             raise JournalFault(
                 f"{self.path}: its row {row} is not the journal's; move it away, and a new one is begun"
             )

@@ -6,6 +6,7 @@ holds a snapshot keeps the log from being cut.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import threading
@@ -23,8 +24,8 @@ PAGE = 500
 
 _ROW = "row, sequence, public, private, raw"
 
-Link = tuple[Row | None, int, bytes]
-"""A row found right, the newest sequence up to it, and its hash; the first link of a walk has no row."""
+Link = tuple[Row | Anchor, int, bytes]
+"""A row found right, the newest sequence up to it, and its hash. An anchor: the walk begins behind it."""
 
 
 class JournalReader(RoundQueries):
@@ -50,6 +51,20 @@ class JournalReader(RoundQueries):
     def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         with self._lock:
             return self._db.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is read in it is of one moment, though old rows be removed meanwhile. Only for few rows."""
+        with self._lock:
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._db.in_transaction:  # SQLite ends it by itself at some errors
+                    self._db.execute("ROLLBACK")
 
     def _rows(self, where: str, *values: object) -> list[Row]:
         found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text
@@ -99,11 +114,12 @@ class JournalReader(RoundQueries):
 
     def last(self) -> tuple[int, int]:
         """Number of the newest row and of the newest public event; what was removed counts."""
-        # By the rows themselves: an index may be damaged.
-        found = self._all("SELECT row FROM rows NOT INDEXED ORDER BY row DESC LIMIT 1")
-        anchor = self.anchor()
-        row = int(str(found[0][0])) if found else anchor.row
-        return row, self._sequence(row, anchor)
+        with self.at_once():
+            # By the rows themselves: an index may be damaged.
+            found = self._all("SELECT row FROM rows NOT INDEXED ORDER BY row DESC LIMIT 1")
+            anchor = self.anchor()
+            row = int(str(found[0][0])) if found else anchor.row
+            return row, self._sequence(row, anchor)
 
     def _sequence(self, row: int, anchor: Anchor) -> int:
         """The newest public event up to ``row``."""
@@ -151,19 +167,24 @@ class JournalReader(RoundQueries):
 
         Raises as :meth:`verify`, and :class:`JournalUnavailable` when the disk does not answer.
         """
-        return (row for row, _, _ in self.links(after) if row is not None)
+        return (row for row, _, _ in self.links(after) if isinstance(row, Row))
 
     def walk(self, after: int) -> tuple[int, int, bytes]:
         """Check the rows behind ``after``; last row, last sequence and hash."""
-        row, sequence, digest = deque(self.links(after), maxlen=1).pop()
-        return (max(after, self.anchor().row) if row is None else row.row), sequence, digest
+        end, sequence, digest = deque(self.links(after), maxlen=1).pop()
+        return end.row, sequence, digest
 
     def links(self, after: int = 0) -> Iterator[Link]:
-        """The rows behind ``after`` (those kept), each checked; the first link has no row."""
+        """The rows behind ``after`` (those kept), each checked.
+
+        Before them an anchor says where that begins: behind ``after``, or behind what was removed. A further
+        one comes where rows that were still to be walked are removed meanwhile, as too old.
+        """
         row = after
         try:
-            row, sequence, digest = self._begin(after)
-            yield None, sequence, digest
+            begin = self._begin(after)
+            row, sequence, digest = begin.row, begin.sequence, begin.hash
+            yield begin, sequence, digest
             sql = f"SELECT {_ROW}, prev_hash, hash, type, shoe, round FROM rows WHERE row > ? ORDER BY row"  # noqa: S608
             limit = PAGE
             while True:
@@ -177,7 +198,9 @@ class JournalReader(RoundQueries):
                 if not page:
                     return
                 if page[0][0] != row + 1 and self.anchor().row > row:
-                    row, sequence, digest = self._begin(0)  # they were removed meanwhile, as too old
+                    begin = self.anchor()
+                    row, sequence, digest = begin.row, begin.sequence, begin.hash
+                    yield begin, sequence, digest
                     continue
                 for columns in page:
                     stored = Row(*columns[:5])  # type: ignore[arg-type]
@@ -193,14 +216,15 @@ class JournalReader(RoundQueries):
         except (TypeError, ValueError) as error:
             raise self.fault(row + 1, str(error)) from error
 
-    def _begin(self, after: int) -> tuple[int, int, bytes]:
-        anchor = self.anchor()
-        if after <= anchor.row:
-            return anchor.row, anchor.sequence, anchor.hash
-        found = self._all("SELECT hash FROM rows WHERE row = ?", after)
-        if not found or not isinstance(found[0][0], bytes):
-            raise self.fault(after, "it is missing")
-        return after, self._sequence(after, anchor), found[0][0]
+    def _begin(self, after: int) -> Anchor:
+        with self.at_once():
+            anchor = self.anchor()
+            if after <= anchor.row:
+                return anchor
+            found = self._all("SELECT hash FROM rows WHERE row = ?", after)
+            if not found or not isinstance(found[0][0], bytes):
+                raise self.fault(after, "it is missing")
+            return Anchor(after, self._sequence(after, anchor), found[0][0])
 
     def _check(
         self, row: Row, before: int, sequence: int, digests: tuple[bytes, bytes], rest: tuple[object, ...]
@@ -223,6 +247,10 @@ class JournalReader(RoundQueries):
 
     def misindexed(self, first: int, last: int) -> str:
         """Which index does not lead to just the rows ``first`` to ``last`` (few), or "": all do."""
+        with self.at_once():
+            return self._misindexed(first, last)
+
+    def _misindexed(self, first: int, last: int) -> str:
         sql = "SELECT row, sequence, type, shoe, round FROM rows NOT INDEXED WHERE row BETWEEN ? AND ?"
         rows = self._all(sql, first, last)
         numbers = [r[1] for r in rows if r[1] is not None]

@@ -18,7 +18,7 @@ from tablectl.journal_copy import copy_rows
 from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of
 from tablectl.journal_newest import Newest
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_replaced import finish, forget_aside, keep_aside, put_in_place
+from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
 
 LOOKED_BEHIND = 2_000
@@ -63,7 +63,7 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
                 newest = None  # of the history before this one
             said = _end(reader, newest, busy)
             if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
-                _anew(reader, f"schema{schema}", busy)  # kept: the release before can read it
+                _anew(reader, f"schema{schema}", busy, upto=(None, said.sure))  # kept: 0.1.0 can read it
         return said
     except sqlite3.Error as error:
         raise fault_of(path, error, "not a journal that can be read") from error
@@ -105,13 +105,13 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
             f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
             f"{sequence}: the newest rows are lost (was {reader.path.name}-wal left behind?); {WAY_OUT}"
         )
+    # After a power cut, or when that file is gone, it proves nothing.
+    sure = sequence if row and (newest is None or newest.row < row) else None
     wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
     if wrong:
         said = f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost"
-        return _anew(reader, "torn", busy, Mended(said))
-    if row and (newest is None or newest.row < row):
-        return Mended(sure=sequence)  # after a power cut, or when that file is gone, it proves nothing
-    return Mended()
+        return _anew(reader, "torn", busy, Mended(said), (None, sure))
+    return Mended(sure=sure)
 
 
 def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> Mended:
@@ -134,10 +134,10 @@ def _torn(
     reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy
 ) -> Mended:
     """A bad row: at the end and never acknowledged it is cut, else the fault is raised."""
-    good_row, good_sequence, fault = _good_until(reader, found)
+    good_row, good_sequence, fault = _good_until(reader, found, busy)
     bad = good_row + 1
     until = max(bad + LOOKED_BEHIND, newest.row if newest else 0)
-    if _whole_behind(reader, bad, until):
+    if _whole_behind(reader, bad, until, busy):
         raise fault
     if acked > good_sequence:
         text = str(fault).removesuffix(f"; {WAY_OUT}")
@@ -155,21 +155,25 @@ def _torn(
     return _anew(reader, "torn", busy, Mended(said, lost=True), (good_row, good_sequence))
 
 
-def _good_until(reader: JournalReader, fault: JournalFault) -> tuple[int, int, JournalFault]:
+def _good_until(reader: JournalReader, fault: JournalFault, busy: Busy) -> tuple[int, int, JournalFault]:
     """The last good row and event, and the first fault, by a walk along the whole chain."""
     row, sequence = reader.anchor().row, reader.anchor().sequence
     try:
         for stored, number, _ in reader.links():
-            row, sequence = (row if stored is None else stored.row), number
+            row, sequence = stored.row, number
+            if row % PAGE == 0:
+                busy()
     except JournalFault as found:
         return row, sequence, found
     return row, sequence, fault  # the rows are good: only the way to the last one is damaged
 
 
-def _whole_behind(reader: JournalReader, bad: int, until: int) -> bool:
+def _whole_behind(reader: JournalReader, bad: int, until: int, busy: Busy) -> bool:
     """Whether a row behind a bad one is whole in itself."""
     columns = "row, sequence, public, private, raw, prev_hash, hash"
     for number in range(bad + 1, until + 1):
+        if number % PAGE == 0:
+            busy()
         try:
             found = reader._all(f"SELECT {columns} FROM rows WHERE row = ?", number)  # noqa: S608
             if found and chained(found[0][5], Row(*found[0][:5])) == found[0][6]:  # type: ignore[arg-type]
@@ -184,9 +188,11 @@ def _anew(
     why: str,
     busy: Busy,
     mended: Mended | None = None,
-    upto: tuple[int, int] | tuple[None, None] = (None, None),
+    upto: tuple[int | None, int | None] = (None, None),
 ) -> Mended:
-    """Write the journal anew from its rows up to row and event ``upto``, in the schema of today.
+    """Write the journal anew from its rows up to a row (all), in the schema of today.
+
+    ``upto``: that row, and the event that is sure (:meth:`JournalReader.sure`).
 
     It is kept as it was under a name with ``why`` in it. What was mended is noted in the new file until the
     next rows are in it: a start that is cut short is not the last that tells of it.
@@ -195,18 +201,19 @@ def _anew(
     for suffix in ("", *LOGS, "-journal"):
         beside(new, suffix).unlink(missing_ok=True)
     before = noted(reader.meta())
-    aside = keep_aside(reader.path, why)
+    aside = keep_aside(reader.path, why, busy)
     if mended is not None:
         said = "; and now ".join(one for one in (before.said, f"{mended.said}; copy: {aside.name}") if one)
         before = Mended(said, before.lost or mended.lost)
     note = {"mended": f"{int(before.lost)} {before.said}"} if before.said else {}
     try:
         copied = copy_rows(reader, new, upto[0], sure=upto[1], between=busy, more=note)
+        reader.close()
+        decide(new, reader.path)
     except BaseException:
         forget_aside(aside)
         raise
-    reader.close()
-    put_in_place(new, reader.path)
+    finish(reader.path)
     record = journal_newest.NewestFile(reader.path)
     with contextlib.closing(record):
         record.begin(Newest(reader.epoch, copied.row, copied.sequence, copied.acked, copied.hash))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tablectl.events import ShoeStarted
 from tablectl.journal_keep import check_removed
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_rows import JournalFault, Row, decode_row
+from tablectl.journal_rows import Anchor, JournalFault, Row, decode_row
 from tablectl.table import State, evolve
 from tablectl.table.checkpoint import before
 
@@ -36,13 +36,16 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
 
     Raises :class:`JournalFault` naming the first bad row, and :class:`JournalUnavailable`.
     """
-    start = max(after, reader.anchor().row)
-    if after <= reader.anchor().row:
-        check_removed(reader)
-    state = State() if start == 0 else None  # behind another row it is known at the next checkpoint
-    row, sequence, digest, replayed, checked = start, 0, b"", 0, start
-    for stored, sequence, digest in reader.links(after):
-        if stored is None:
+    state: State | None = None
+    start = row = checked = replayed = sequence = 0
+    digest = b""
+    for stored, now, after_it in reader.links(after):
+        before_it, sequence, digest = (sequence, digest), now, after_it
+        if isinstance(stored, Anchor):
+            if stored == reader.anchor():
+                check_removed(reader)
+            start = row = checked = stored.row
+            state = State() if start == 0 else None  # behind another row it is known at the next checkpoint
             continue
         event, _ = decode_row(stored)
         if isinstance(event, ShoeStarted) and (base := _checkpoint(reader, stored, event)) is not None:
@@ -52,8 +55,7 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
                 raise reader.fault(stored.row, "the shoe's checkpoint is not what the rows before lead to")
             if stored.row > start + 1:
                 _indices(reader, checked, row)
-                before_it = _end(reader, row)
-                return Span(start + 1, row, before_it[0], before_it[1], replayed, False)
+                return Span(start + 1, row, before_it[0], before_it[1].hex(), replayed, False)
             state = base
         if state is not None:
             state = _evolved(reader, state, stored)
@@ -72,11 +74,6 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
 def _alike(one: State, other: State, event: ShoeStarted) -> bool:
     """Behind the shoe's start, in all that its checkpoint carries; what later versions carry is left out."""
     return all(getattr(one, name) == getattr(other, name) for name in event.carry or ())
-
-
-def _end(reader: JournalReader, row: int) -> tuple[int, str]:
-    _, sequence, digest = next(iter(reader.links(row)))
-    return sequence, digest.hex()
 
 
 def _checkpoint(reader: JournalReader, row: Row, event: ShoeStarted) -> State | None:

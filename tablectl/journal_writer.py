@@ -112,7 +112,7 @@ class JournalWriter:
 
     @property
     def cause(self) -> Cause | None:
-        """What the failing disk is: full, read-only, locked; None while it does not fail."""
+        """What the disk is: full, read-only, locked, or just failing; None while it works."""
         return self._cause
 
     def start(self) -> None:

@@ -5,6 +5,8 @@ Whoever reads it gets a reader of its own from here, which is closed when the ta
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -42,6 +44,7 @@ class Keeping:
         except BaseException:
             self._lock.release()
             raise
+        self._closing = threading.Thread(target=self._close, name="closing", daemon=True)
         mirror = config.journal.mirror
         self.mirror = None if mirror is None else Mirror(mirror, self.journal.reader, clock=clock)
         """Follows on a second medium; None: there is none."""
@@ -72,13 +75,22 @@ class Keeping:
         if self.mirror is not None and self.mirror.trouble:
             yield Trouble(at, "mirror", self.mirror.trouble)
 
-    def close(self) -> None:
-        """Close every reader and the journal, and give up the lock."""
-        for reader in self._readers:
-            reader.close()
-        self._readers.clear()
-        self.journal.close()
-        self._lock.release()
+    def close(self, timeout: float) -> bool:
+        """Close every reader and the journal, then give up the lock. Whether it is done within ``timeout`` s.
+
+        Each of them may wait for a disk that hangs, and then nobody waits for them: the lock is kept.
+        """
+        if self._closing.ident is None:
+            self._closing.start()
+        self._closing.join(timeout)
+        return not self._closing.is_alive()
+
+    def _close(self) -> None:
+        with contextlib.ExitStack() as held:
+            held.callback(self._lock.release)
+            held.callback(self.journal.close)
+            for reader in self._readers:
+                held.callback(reader.close)
 
     def _mirrored(self) -> int | None:
         return None if self.mirror is None else self.mirror.row

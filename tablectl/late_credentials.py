@@ -8,9 +8,12 @@ hands over once: there the unit is started again.)
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tablectl.config import Config
+from tablectl.delivery.aside import aside
 from tablectl.profiles import ConfigError
 
 LOOK = 1.0
@@ -19,14 +22,20 @@ LOOK = 1.0
 T = TypeVar("T")
 
 
+def handed_over_once(config: Config) -> bool:
+    """Whether the credentials are systemd's, which do not change while the service runs."""
+    return config.secrets.folder is None and "CREDENTIALS_DIRECTORY" in os.environ
+
+
 async def come(read: Callable[[], T], log: Any) -> T:
     """What ``read`` gives, once it gives something. A file that cannot be used is told of once."""
     told = ""
     while True:
         try:
-            if found := await asyncio.to_thread(read):
+            # Not in the loop's pool, for which the stop waits: the disk may hang.
+            if found := await aside(read):
                 return found
-        except ConfigError as fault:
+        except (ConfigError, OSError) as fault:
             if str(fault) != told:
                 told = str(fault)
                 log.warning("a credential cannot be used", reason=told)

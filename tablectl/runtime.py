@@ -10,8 +10,8 @@ and no signal handlers here (:mod:`tablectl.daemon` installs them): one process 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -48,6 +48,9 @@ from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 from tablectl.views import state_view
 
+STOPPED = 4.5
+"""Within how many seconds a stop has closed the journal, or leaves that to the end of the process."""
+
 
 class Runtime:
     """Everything one table needs, from its configuration.
@@ -75,7 +78,7 @@ class Runtime:
         self._on_stored = on_stored
         self._still_starting = still_starting
         self._running = Running()
-        self._held = ExitStack()
+        self._held: Keeping | None = None
         self.incidents = Incidents(
             config.table.id, config.journal_path.parent, on_crash, clock=clock, log=self.log
         )
@@ -85,7 +88,7 @@ class Runtime:
     def start(self) -> None:
         """Take the table's lock, replay its journal, and start every thread; returns when all listen.
 
-        When it has failed nothing is left of it, and it may be called again.
+        When it has failed nothing is left of it (unless :meth:`stop` says so), and it may be called again.
         """
         try:
             self._start()
@@ -100,7 +103,7 @@ class Runtime:
         refuse_emulated(config, traits)
         rules = config.house_rules().resolved(result_button=traits.has_result_button)
         self._keeping = keeping = Keeping(config, self._still_starting, self._clock)
-        self._held.callback(keeping.close)
+        self._held = keeping
         self.journal = journal = keeping.journal
 
         self.signals = make_signals(config, driver, settings, self._say, self.log)
@@ -124,7 +127,11 @@ class Runtime:
         for one in past.answered:
             self.core.remember(one.event, one.where, one.version)
         self.service = Service(
-            Published(state), self.incidents.ends("service"), clock=self._clock, on_stored=self._stored
+            Published(state),
+            self.incidents.ends("service"),
+            clock=self._clock,
+            on_stored=self._stored,
+            log=self.log,
         )
         self._tap = RawTap()
         self.reader = Reader(
@@ -190,7 +197,6 @@ class Runtime:
             self.outside,
             self._delivering,
             alarm=self._alarm,
-            clock=self._clock,
             log=self.log,
         )
         self._after_commit.tell_unsettled(state)
@@ -331,7 +337,16 @@ class Runtime:
     # --- stopping ---------------------------------------------------------------------------------------
 
     def stop(self) -> bool:
-        """Stop in the order in which data flows. Whether everything ended in time (under 5 s)."""
-        ended = self._running.stop()
-        self._held.close()
-        return ended
+        """Stop in the order in which data flows. Whether everything ended in time (under 5 s).
+
+        When it did not (a commit that hangs in the disk), the journal stays open and the table locked: the
+        commit may still come, and no other process may write before. The process must end then.
+        """
+        begun = time.monotonic()
+        if not self._running.stop():
+            return False
+        if self._held is not None:
+            if not self._held.close(max(0.5, STOPPED - (time.monotonic() - begun))):
+                return False
+            self._held = None
+        return True

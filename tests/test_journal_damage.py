@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.journal import Journal, JournalFault, JournalReader, Row
+from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row
+from tablectl.journal_file import connect, pages_of, sync
+from tests.journals import fill
 from tests.past_rows import rows_of
 from tests.test_journal import EVENTS
 
@@ -296,3 +298,103 @@ def test_a_crash_while_a_new_file_is_put_in_place_is_finished(tmp_path: Path, st
     assert journal.rows() == whole.rows[:50]
     assert not (tmp_path / "T07.db.ready").exists()
     journal.close()
+
+
+def torn(path: Path) -> int:
+    """A journal whose last row is torn; its number."""
+    rows = fill(path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET raw = x'00' WHERE row = ?", (len(rows),))
+    return len(rows)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_mending_that_fails_at_any_sync_is_done_at_the_next_start_and_keeps_one_copy(
+    tmp_path: Path, killed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``killed``: nothing is tidied up behind it."""
+    reached, number = True, 0
+    while reached:
+        number += 1
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path, left = folder / "T07.db", [number]
+        last = torn(path)
+
+        def fails(target: Path, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                raise OSError(28, "No space left on device")
+            sync(target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("tablectl.journal_replaced.sync", fails)
+            if killed:
+                patch.setattr("tablectl.journal_replaced.forget_aside", lambda _: None)
+                patch.setattr("tablectl.journal_repair.forget_aside", lambda _: None)
+            with contextlib.suppress(JournalUnavailable):
+                Journal.open(path, "T07").close()
+        reached = left[0] <= 0
+        with contextlib.closing(Journal.open(path, "T07")) as journal:
+            assert journal.last()[0] == last - 1 and journal.lost
+        names = [one.name for one in folder.glob("*torn*Z*") if one.name[-4:] not in ("-wal", "-shm")]
+        assert len(names) == 1 or (killed and len(names) == 2), names
+        assert not list(folder.glob("*.new")) and not list(folder.glob("*.new-*"))
+    assert number > 5
+
+
+@pytest.mark.parametrize("state", ["torn", "schema", "index", "all behind it bad"])
+def test_a_start_says_that_it_is_busy_in_every_stretch_of_work(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in rows that were read and bytes that were copied, since it was said the last time."""
+    for module in ("journal.PAGE", "journal_reader.PAGE", "journal_copy.PAGE", "journal_repair.PAGE"):
+        monkeypatch.setattr(f"tablectl.{module}", 10)
+    monkeypatch.setattr("tablectl.journal_file.CHUNK", 4096)
+    path = tmp_path / "T07.db"
+    rows, read, most = fill(path, 6), [0], [0]
+    size = path.stat().st_size
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        match state:
+            case "torn":
+                db.execute("UPDATE rows SET raw = x'00' WHERE row = ?", (len(rows),))
+            case "all behind it bad":
+                db.execute("UPDATE rows SET raw = x'00' WHERE row > ?", (len(rows) - 50,))
+                db.execute("UPDATE meta SET value = 1 WHERE key = 'acked'")
+                (tmp_path / "T07.db.newest").unlink()
+            case "schema":
+                db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+            case "index":
+                monkeypatch.setattr(JournalReader, "misindexed", lambda *_: "rows_type")
+    every = JournalReader._all
+
+    def counted(reader: JournalReader, sql: str, *values: object) -> list[tuple[object, ...]]:
+        read[0] += 1
+        most[0] = max(most[0], read[0])
+        return every(reader, sql, *values)
+
+    said = []
+
+    def busy() -> None:
+        said.append(read[0])
+        read[0] = 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JournalReader, "_all", counted)
+        with contextlib.closing(Journal.open(path, "T07", busy)) as journal:
+            assert journal.last()[0] == len(rows) - {"torn": 1, "all behind it bad": 50}.get(state, 0)
+    assert most[0] < 40, "statements of at most a page each"
+    assert len(said) > size // 4096 + len(rows) // 10
+
+
+def test_a_large_file_is_not_looked_through_for_the_sake_of_a_detail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "T07.db")
+    content = bytearray((tmp_path / "T07.db").read_bytes())
+    content[8192:12288] = b"\xff" * 4096
+    (tmp_path / "T07.db").write_bytes(content)
+    with contextlib.closing(connect(tmp_path / "T07.db", "ro")) as db:
+        assert "Page 3" in pages_of(db)
+        monkeypatch.setattr("tablectl.journal_file.MOST_CHECKED", 8192)
+        assert pages_of(db) == ""

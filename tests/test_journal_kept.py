@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -14,21 +15,23 @@ from pathlib import Path
 
 import pytest
 
+from tablectl import journal_keep
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
-from tablectl.journal_backup import restore
+from tablectl.journal_backup import Backups, backup, backups_of, restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
+from tablectl.journal_newest import NewestFile
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.replay import replay, replay_journal
 from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
-from tests.journals import WALL, fill, starts
+from tests.journals import WALL, fill, played, rows_of, starts
 from tests.table.playing import Play
 
 
@@ -45,6 +48,13 @@ def spans(reader: JournalReader) -> Iterator[Span]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "T07.db"
+
+
+@pytest.fixture(autouse=True)
+def few_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journals here are of a few shoes; what is tried is not how many days there are."""
+    assert journal_keep.DAYS_OF_PLAY == 400
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", 1)
 
 
 # --- verify -------------------------------------------------------------------------------------------
@@ -82,9 +92,8 @@ def test_verify_names_a_checkpoint_that_the_rows_do_not_lead_to(path: Path) -> N
         list(spans(journal))
 
 
-@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
-def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
-    rows = fill(path)
+def damage(path: Path, index: str) -> None:
+    """That index leads to the first rows only."""
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA writable_schema = 1")
         ((sql,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index,)).fetchall()
@@ -95,6 +104,12 @@ def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, inde
         db.execute("PRAGMA writable_schema = 1")
         db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, index))
     db.close()
+
+
+@pytest.mark.parametrize("index", ["rows_type", "rows_round"])
+def test_verify_names_a_damaged_index_and_a_start_makes_it_anew(path: Path, index: str) -> None:
+    rows = fill(path)
+    damage(path, index)
     with pytest.raises(JournalFault, match=rf"index is damaged \({index}\)"):
         list(spans(JournalReader.open(path)))
     journal = Journal.open(path, "T07")
@@ -139,6 +154,38 @@ def test_only_old_acknowledged_whole_shoes_go_and_never_the_newest(path: Path) -
     assert gone(9_000) == begins[0] - 1
     with pytest.raises(ValueError, match="at least 400"):
         removable(journal, WALL, 399)
+
+
+@pytest.mark.parametrize("years", [10, 1_000])
+@pytest.mark.parametrize("days", [2, 3, 5, 8, 400])
+def test_a_clock_that_is_years_ahead_makes_nothing_old(
+    path: Path, years: int, days: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten shoes, on days 0 0 0 1 2 3 4 5, and two with that clock; by it all of them are old."""
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", days)
+    wrong = WALL + years * 365 * DAY
+    events = played(10)
+    journal = Journal.open(path, "T07")
+    rows = list(rows_of(events, journal.epoch, shoe_days=0))
+    begins, made = starts(rows), list[Row]()
+    for row in rows:
+        number = sum(row.row >= begin for begin in begins)  # 0: before the first
+        wall = wrong + 500 * DAY if number >= 9 else WALL + max(0, number - 3) * DAY
+        private = re.sub(rb'"wall":\d+', b'"wall":%d' % (wall + row.row), row.private)
+        made.append(Row(row.row, row.sequence, row.public, private, row.raw))
+    journal.append(made)
+    journal.set_acked(journal.last()[1])
+    late = WALL + years * 400 * DAY + 2_000 * DAY
+    expected = {2: begins[7], 3: begins[6], 5: begins[4], 8: 1, 400: 1}[days]
+    assert removable(journal, late, 400) == expected - 1
+
+    # and where a row says all the same that they go, verify names it
+    noted(journal, begins[8] - 1, late)
+    while journal.trim(begins[8] - 1):
+        pass
+    with pytest.raises(JournalFault, match=f"row {begins[8] - 1}: .* on {days} different days"):
+        list(spans(journal))
+    journal.close()
 
 
 def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
@@ -219,10 +266,29 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
         pass
     assert all(spans(journal)) and await asked(0.2) == []
     journal.close()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
-        db.commit()
-    assert await asked(0.2) == []
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+async def test_the_keeper_outlives_what_is_damaged(
+    path: Path, bad: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(path)
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    monkeypatch.setattr("tablectl.journal_keep.LOOK", 0)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, starts(rows)[0]))
+    looks: list[Instant] = []
+
+    def late() -> Instant:
+        looks.append(Instant(0, WALL + 9_000 * DAY))
+        return looks[-1]
+
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        keeping = asyncio.create_task(keep(reader, print, print, 400, lambda: None, late))
+        while len(looks) < 3 and not keeping.done():
+            await asyncio.sleep(0.001)
+        assert not keeping.done(), "it stays, verify names it, and the table plays on"
+        keeping.cancel()
 
 
 def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +322,88 @@ def test_a_walk_goes_on_while_what_it_has_read_is_removed(path: Path) -> None:
     walk = reader.links(10)
     next(walk)
     removed(journal, starts(rows)[2] - 1)
-    assert [row.row for row, _, _ in walk if row][-1] == len(rows) + 1
+    assert [row.row for row, _, _ in walk][-1] == len(rows) + 1
+
+
+class Removing(JournalReader):
+    """A reader; before its statement number ``at`` all that may go is removed, by the journal's thread."""
+
+    at = 0
+    journal: Journal
+    upto = 0
+
+    def _all(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        self.at -= not self._db.in_transaction  # in one nothing changes
+        if self.at == 0 and not self._db.in_transaction:
+            while self.journal.trim(self.upto):
+                pass
+        return super()._all(sql, *values)
+
+
+def removing(path: Path, at: int) -> Removing:
+    """A reader of a journal of four shoes, of which a few rows are gone already."""
+    journal = Journal.open(path, "T07")
+    reader = Removing(path, journal.reader()._db, "T07", journal.epoch)
+    upto = starts(list(journal.every_row()))[-1] - 1
+    reader.journal, reader.upto, reader.at = journal, upto, at
+    noted(journal, reader.upto)
+    journal.trim(reader.upto)
+    return reader
+
+
+@pytest.mark.parametrize("work", ["copy", "mirror", "mirror goes on", "verify", "walk", "look", "time"])
+def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
+    work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each statement of the reader; in pages of a few rows, and a few rows go before it begins."""
+    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "journal_mirror.PAGE"):
+        monkeypatch.setattr(f"tablectl.{module}", 20)
+    fill(path, 4)
+    template = path.read_bytes()
+    at, reached = 0, True
+    while reached:
+        at, told = at + 1, False
+        for left in tmp_path.iterdir():
+            left.unlink()
+        path.write_bytes(template)
+        reader, copy = removing(path, at), tmp_path / "copy.db"
+        end = reader.journal.walk(0)
+        mirror = Mirror(copy, lambda: JournalReader.open(path))
+        if work == "mirror goes on":
+            mirror.follow(reader.journal)
+            reader.journal.append([Row(end[0] + 1, None, None, reader.journal.rows(end[0] - 1)[0].private)])
+            end = reader.journal.walk(0)
+            mirror._leave()
+        match work:
+            case "copy":
+                copied = copy_rows(reader, copy)
+                assert (copied.row, copied.sequence, copied.hash) == end
+            case "verify":
+                assert all(spans(reader))
+            case "walk":
+                assert reader.walk(40) == end
+            case "time":
+                assert reader.row_at(0) <= reader.upto and reader.row_at(2 * WALL) == end[0]
+            case "look":
+                upto = starts(list(reader.journal.every_row()))[-2] - 1
+                known = next(iter(reader.journal.links(upto)))[1:]
+                monkeypatch.setattr(journal_keep, "removable", lambda r, *_, n=upto: r.acked() and n)
+                wanted, _ = journal_keep._look(reader, 0, 400, None)
+                assert wanted is None or (wanted.sequence, bytes.fromhex(wanted.hash)) == known
+            case _:
+                try:
+                    mirror.follow(reader)
+                    assert mirror.row == end[0]
+                except JournalFault as fault:
+                    assert "move it away" in str(fault)
+                    told = True
+        reached = reader.at <= 0
+        for one in (reader, reader.journal, mirror._leave):
+            one() if callable(one) else one.close()
+        if copy.exists():
+            with contextlib.closing(JournalReader.open(copy)) as there:
+                assert there.walk(0) == end or told, "in each case it is whole"
+    assert at > 2
 
 
 def pretended(path: Path, row: int) -> None:
@@ -298,6 +445,24 @@ def test_verify_names_rows_that_are_gone_without_a_word_or_before_their_time(
             return
         with pytest.raises(JournalFault, match=said.format(upto=upto)):
             list(spans(reader))
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_verify_names_a_bad_row_also_where_its_time_is_asked_for(path: Path, bad: bytes, which: int) -> None:
+    """``which``: the first row that is kept, or a later shoe's."""
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    removed(journal, starts(rows)[1] - 1)
+    journal.close()
+    row = starts(rows)[1 + which]
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, row))
+    with (
+        contextlib.closing(JournalReader.open(path)) as reader,
+        pytest.raises(JournalFault, match=f"row {row}:"),
+    ):
+        list(spans(reader))
 
 
 def test_verify_names_another_history_under_the_number_that_was_to_go(path: Path) -> None:
@@ -505,6 +670,48 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
     assert "longer than a minute" in mirror.trouble and "longer than a minute" in str(mirror.view(9)["error"])
 
 
+def test_an_error_that_nobody_thought_of_ends_neither_the_mirror_nor_the_next_backup(
+    path: Path, tmp_path: Path
+) -> None:
+    rows = fill(path)
+    left = [2]
+
+    def opened() -> JournalReader:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise RuntimeError("a fault of ours")
+        return JournalReader.open(path)
+
+    mirror = Mirror(tmp_path / "mirror.db", opened, every=0.01, retry=0.02)
+    mirror.start()
+    until(lambda: mirror.row == len(rows) and not mirror.trouble, "it goes on")
+    assert mirror.stop(5)
+
+    left[0] = 1
+    backups = Backups(opened, tmp_path / "backups")
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is told")
+    assert "a fault of ours" in backups.view()["error"]
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is made")
+    assert backups.view()["row"] == len(rows)
+
+
+@pytest.mark.parametrize("other", ["T07-2", "T07-abcdef", "T07-abcdef-1", "T070", "xT07"])
+def test_a_backup_leaves_those_of_another_table_alone(other: str, path: Path, tmp_path: Path) -> None:
+    fill(path)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    theirs = [folder / f"{other}-4f2a91-100.{suffix}" for suffix in ("part", "db")]
+    ours = folder / "T07-4f2a91-100.part"
+    for file in (*theirs, ours):
+        file.touch()
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        made, _ = backup(reader, folder)
+    assert all(file.exists() for file in theirs) and not ours.exists()
+    assert backups_of("T07", folder) == [made]
+
+
 # --- what was lost ------------------------------------------------------------------------------------
 
 
@@ -545,6 +752,41 @@ def test_when_nothing_proves_the_end_the_servers_first_answer_is_looked_at(path:
     assert once_more.sure() == again_sure(proof, once_more), "until the server has answered"
     once_more.set_acked(once_more.last()[1])
     assert once_more.sure() is None
+
+
+@pytest.mark.parametrize("state", ["plain", "index", "schema"])
+@pytest.mark.parametrize("dies", ["_transact before", "NewestFile.begin before", "NewestFile.begin behind"])
+def test_a_doubt_outlives_a_start_that_fails(
+    state: str, dies: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason for it, an older ``.newest``, may be gone by then."""
+    rows = fill(path)
+    record = path.parent / "T07.db.newest"
+    older = record.read_bytes()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        journal.append([Row(len(rows) + 1, None, None, rows[0].private)])
+        sure = journal.last()[1]
+    record.write_bytes(older)
+    if state == "index":
+        damage(path, "rows_type")
+    elif state == "schema":
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    where, when = dies.split()
+    owner, name = (NewestFile, "begin") if where == "NewestFile.begin" else (Journal, "_transact")
+    work = getattr(owner, name)
+
+    def fail(*values: object) -> None:
+        if when == "behind":
+            work(*values)
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        with contextlib.suppress(OSError):
+            Journal.open(path, "T07").close()
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        assert journal.sure() == sure
 
 
 def again_sure(proof: str, journal: Journal) -> int | None:

@@ -12,7 +12,9 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -29,6 +31,7 @@ from tablectl.logs import setup_logging
 from tablectl.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
+from tablectl.table import Trouble
 from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
 from tests.e2e.programs import Program
@@ -71,6 +74,48 @@ def test_second_runtime_is_locked_out_and_leaves_the_first_alone() -> None:
         assert rig.client.state()["scanner"]["up"]
 
 
+@pytest.mark.parametrize("where", ["commit", "reader", "close"])
+def test_a_stop_that_waits_for_a_hanging_disk_returns_and_keeps_the_lock(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What hangs may still write: no other process gets the table before this one has ended."""
+    monkeypatch.setattr("tablectl.runtime.STOPPED", 0)
+    answers, held = threading.Event(), threading.Event()
+
+    def hang(*_: object) -> None:
+        held.set()
+        answers.wait(20)
+
+    def hold(lock: Any) -> None:
+        with lock:
+            hang()
+
+    with Bench("bee-tek", overrides=BARE) as rig:
+        runtime, journal = rig.runtime, rig.runtime.journal
+        close, others = journal.close, ExitStack()
+        if where == "commit":
+            monkeypatch.setattr(journal, "_transact", hang)
+            runtime.core.put(Trouble(now(), "reload", "a word for the journal"))
+            assert held.wait(5)
+        elif where == "reader":
+            reading = threading.Thread(target=hold, args=[runtime._keeping.reader()._lock])
+            reading.start()
+            others.callback(reading.join)
+            assert held.wait(5)
+        else:
+            monkeypatch.setattr(journal, "close", lambda: close() if answers.wait(20) else None)
+        begun = time.monotonic()
+        try:
+            assert not runtime.stop()
+            assert time.monotonic() - begun < 5
+            with pytest.raises(TableLocked):
+                Runtime(runtime.config).start()
+        finally:
+            answers.set()
+            others.close()
+        until(lambda: runtime.writer._ended, "the disk answers")
+
+
 def test_emulated_shoe_needs_a_table_that_says_it_is_a_test() -> None:
     with Rig("bee-tek") as rig:
         path = without_server(rig)
@@ -100,6 +145,30 @@ def test_socket_that_cannot_be_had_stops_what_was_started() -> None:
         assert threading.active_count() == before
         rig.socket_path.rmdir()
         runtime = Runtime(config)  # lock and journal are free again
+        runtime.start()
+        assert runtime.stop()
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_thread_that_the_system_does_not_give_is_the_cause_that_is_told(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Rig("bee-tek") as rig:
+        runtime, before = Runtime(load_config(without_server(rig))), threading.active_count()
+        start, started = threading.Thread.start, list[str]()
+
+        def given(thread: threading.Thread) -> None:
+            if not thread.name.startswith(("aside", "asyncio")):
+                started.append(thread.name)
+                if len(started) == number + 1:
+                    raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", given)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            runtime.start()
+        monkeypatch.undo()
+        assert threading.active_count() == before, "and nothing of it is left"
         runtime.start()
         assert runtime.stop()
 
@@ -374,8 +443,8 @@ def test_whatever_the_umask_nothing_that_is_written_is_for_everybody() -> None:
             Store(rig.folder / "bets.db").close()
             runtime = Runtime(load_config(path))
             runtime.start()
-            runtime.incidents.record("x")
-            runtime.incidents.record("x", asked=True)
+            runtime.incidents.record("x", waits=20)
+            runtime.incidents.record("x", asked=True, waits=20)
             rig.client.post("/v1/journal/backup", {})
             until(lambda: rig.client.get("/v1/journal/backup")[1].get("file"), "the backup is made")
             until(lambda: (rig.folder / "mirror.db").exists(), "the mirror is made")

@@ -59,14 +59,27 @@ def instead_of(event: Event, table: str, epoch: str) -> Instead | None:
     return None
 
 
+def decided(before: dict[int, Instead], one: Instead) -> bool:
+    """Note ``one``, which was committed behind those ``before``. Whether it goes out.
+
+    The first word on a sequence stands: its bytes may be at the game server already, and others under the
+    same number are another history. Only a skip comes behind a park, of what is kept no more since.
+    """
+    held = before.get(one.outgoing.sequence)
+    if held is not None and (held.skips or not one.skips):
+        return False
+    before[one.outgoing.sequence] = one
+    return True
+
+
 def all_instead(reader: JournalReader) -> dict[int, Instead]:
     """Everything of a journal that goes out in place of something, by the sequence it goes out under."""
-    found = {}
+    found: dict[int, Instead] = {}
     for kind in (DeliverySkipped.TYPE, DeliveryParked.TYPE):
         for row in reader.rows_of_type(kind):
             one = instead_of(decode_row(row)[0], reader.table, reader.epoch)
             if one is not None:
-                found[one.outgoing.sequence] = one
+                decided(found, one)
     return found
 
 

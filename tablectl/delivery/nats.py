@@ -24,7 +24,6 @@ from typing import Any
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_taken import Taken
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
@@ -81,10 +80,6 @@ class NatsDelivery(Sender):
     def retry(self) -> None:
         self._taken.retry()
         super().retry()
-
-    def sends_instead(self, one: Instead) -> None:
-        self._go_back(one.outgoing.sequence)
-        super().sends_instead(one)
 
     def _go_back(self, sequence: int) -> None:
         """Publish again from there on: with the next try, for the one under way may have published it."""

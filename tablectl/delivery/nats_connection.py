@@ -20,7 +20,7 @@ from nats.aio.client import Client, RawCredentials
 
 from tablectl.delivery.aside import aside
 from tablectl.delivery.nats_words import Fault, unreachable
-from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable
+from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, renewed
 
 PORT = 4222
 CREDENTIAL_BYTES = 64 << 10
@@ -40,7 +40,10 @@ class _Client(Client):
 
 
 class Connection:
-    """Of ``table`` to the first server of ``url`` that takes it (``nats://``, ``tls://``; commas between).
+    """Of ``table`` to one of the servers of ``url`` (``nats://``, ``tls://``; commas between).
+
+    They are tried in their order, from the one that was good last. One that hangs costs the caller's
+    deadline, and the next try begins behind it.
 
     ``credential``: a file with a NATS ``.creds`` text or a token; missing, empty or ``unset``: none. It is
     read at every connection. ``heard(error)``: the server says that something is not permitted. ``gone()``:
@@ -57,7 +60,8 @@ class Connection:
         heard: Callable[[Exception], None],
         gone: Callable[[], Awaitable[None]],
     ) -> None:
-        self._servers = [_server(one) for one in url.split(",")]
+        self._servers = deque(_server(one) for one in url.split(","))
+        self._address = ",".join(one.geturl() for one in self._servers)
         self._table = table
         self._files = files
         self._credential = credential
@@ -71,7 +75,7 @@ class Connection:
     @property
     def address(self) -> str:
         """For people."""
-        return ",".join(one.geturl() for one in self._servers)
+        return self._address
 
     @property
     def connected(self) -> bool:
@@ -81,6 +85,7 @@ class Connection:
         """Forget this connection, which does not answer; the next try makes another."""
         client, self._client = self._client, None
         if client is not None:
+            self._servers.rotate(-1)
             task = asyncio.ensure_future(_hang_up(client))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
@@ -100,10 +105,14 @@ class Connection:
     async def _connect(self) -> Client:
         """To the first server that takes us. Raises the last one's :class:`Fault`."""
         credential = await aside(_read, self._credential)
-        for server in self._servers[:-1]:
-            with contextlib.suppress(Fault):
-                return await self._connect_to(server, credential)
-        return await self._connect_to(self._servers[-1], credential)
+        for left in reversed(range(len(self._servers))):
+            try:
+                return await self._connect_to(self._servers[0], credential)
+            except BaseException as error:  # a deadline that ends here is this server's fault too
+                self._servers.rotate(-1)
+                if not left or not isinstance(error, Fault):
+                    raise
+        raise AssertionError
 
     async def _connect_to(self, server: SplitResult, credential: str) -> Client:
         host, tls = server.hostname or "", None
@@ -145,7 +154,7 @@ class Connection:
     async def _encryption(self) -> Tls:
         if self.tls is None or self.tls.changed():
             try:
-                self.tls = await aside(Tls, self._files)
+                self.tls = await aside(renewed, self.tls, self._files)
             except TlsUnusable as error:
                 raise Fault(str(error), at_fault=True) from None
         return self.tls

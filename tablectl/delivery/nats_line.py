@@ -38,7 +38,8 @@ class Line:
         self._connection = Connection(url, table, files, credential, heard=self._heard, gone=self._gone)
         self._table = table
         self._lock = asyncio.Lock()
-        self._waiting: dict[str, asyncio.Future[Fault]] = {}
+        self._waiting: dict[asyncio.Future[Fault], str] = {}
+        """What is asked at this moment, on which subject: several questions on one, perhaps."""
         self.stream: str | None = None
         """The stream's name, once it was looked for."""
         self.events = f"tables.{table}.events"
@@ -147,7 +148,7 @@ class Line:
                 self.stream = None
             client = await self._connection.ready()
         broken: asyncio.Future[Fault] = asyncio.get_running_loop().create_future()
-        self._waiting[subject] = broken
+        self._waiting[broken] = subject
         asking = asyncio.ensure_future(client.request(subject, body, timeout=3600, headers=headers))
         try:
             either: set[asyncio.Future[Any]] = {asking, broken}
@@ -163,7 +164,7 @@ class Line:
             raise Fault(f"the connection to the NATS server broke: {error}") from None
         finally:
             asking.cancel()
-            self._waiting.pop(subject, None)
+            del self._waiting[broken]
 
     # --- what breaks it off ------------------------------------------------------------------------------
 
@@ -175,14 +176,14 @@ class Line:
         if found is None:
             return
         answers = found[1].lower() == "subscription"
-        for subject, broken in self._waiting.items():
+        for broken, subject in self._waiting.items():
             if not broken.done() and (answers or subject.lower() == found[2].lower()):
                 may_not = f"listen on _INBOX_{self._table}.>" if answers else f"publish to {subject}"
                 fault = Fault(f"the NATS server does not let this table {may_not}", at_fault=True)
                 broken.set_result(fault)
 
     async def _gone(self) -> None:
-        for broken in self._waiting.values():
+        for broken in self._waiting:
             if not broken.done():
                 broken.set_result(Fault("the NATS server ended the connection"))
 

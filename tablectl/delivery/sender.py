@@ -22,7 +22,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, never_sent
+from tablectl.delivery.instead import Instead, decided, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing
@@ -71,6 +71,8 @@ class Sender(ABC):
         self._stock = Stock()
         self._oldest: Outgoing | None = None
         """The oldest event kept, as of the last time that the server went back."""
+        self._doubt = False
+        """Whether the journal's file doubts, as of the last look, what was sent before this start."""
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
@@ -123,7 +125,7 @@ class Sender(ABC):
         return never_sent(wanted, self._outbox.kept_from, self._oldest.body)
 
     def wake(self, head: int, boot: int, fresh: Sequence[Outgoing] = ()) -> None:
-        """Events up to ``head`` are durable, the oldest new one stored at ``boot``. Call it in the loop.
+        """Events up to ``head`` are durable, the oldest new one decided at ``boot``. Call it in the loop.
 
         ``fresh``: those just committed, so that in the common case they need not be read back.
         """
@@ -142,7 +144,9 @@ class Sender(ABC):
 
     def sends_instead(self, one: Instead) -> None:
         """What goes out in place of something is durable: the server is asked and gets it. In the loop."""
-        self._stock.instead[one.outgoing.sequence] = one
+        if not decided(self._stock.instead, one):
+            return
+        self._go_back(one.outgoing.sequence)
         if self._outbox is not None:
             self._outbox = replace(self._outbox, skips=self._stock.skips)
         self.retry()
@@ -157,6 +161,7 @@ class Sender(ABC):
         try:
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
             kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
+            self._doubt = sure is not None
             await self._stock.read(reader)
             self._outbox = Outbox.begin(
                 self._job.clock().boot,
@@ -174,7 +179,12 @@ class Sender(ABC):
                 await self._deliver(reader)
         finally:
             await self._close()
-            threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+            # Aside: it may wait for a read that hangs.
+            threading.Thread(target=reader.close, name="let-go", daemon=True).start()
+
+    def _go_back(self, sequence: int) -> None:
+        """What goes out from there on is other than it was: a subclass may have to send it again."""
+        return  # the server that is posted to says itself where to go on
 
     def _jobs(self) -> list[Coroutine[Any, Any, None]]:
         """What goes on beside sending."""
@@ -183,6 +193,9 @@ class Sender(ABC):
     async def _deliver(self, reader: JournalReader) -> None:
         while self._outbox is not None:
             self._woken.clear()
+            if self._outbox.probed and not await self._sure(reader):
+                await asyncio.sleep(LOOK)
+                continue
             match self._outbox.next_action(self._job.clock().boot):
                 case Send() | Probe() as action:
                     await self._exchange(reader, action)
@@ -190,6 +203,18 @@ class Sender(ABC):
                     await self._sleep(until)
                 case Halted():
                     await self._sleep(None)
+
+    async def _sure(self, reader: JournalReader) -> bool:
+        """Whether the journal's doubt about lost rows, once it has ended, is gone from the file too.
+
+        What went out before that would be what "the server has and was lost here" at the next start.
+        """
+        if self._doubt:
+            try:
+                self._doubt = await aside(reader.sure) is not None
+            except sqlite3.Error:
+                return False
+        return not self._doubt
 
     async def _sleep(self, until: int | None) -> None:
         """Until that instant or until something happens; the clock is looked at four times a second."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from tablectl.delivery.actions import Send
 from tablectl.delivery.aside import aside
-from tablectl.delivery.instead import Instead, all_instead, cut
+from tablectl.delivery.instead import Instead, all_instead, cut, decided
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
@@ -28,7 +28,9 @@ class Stock:
 
     async def read(self, reader: JournalReader) -> None:
         """At a start: what was decided before."""
-        self.instead = await aside(all_instead, reader) | self.instead
+        since, self.instead = self.instead, await aside(all_instead, reader)
+        for one in since.values():
+            decided(self.instead, one)
 
     def add(self, fresh: Iterable[Outgoing]) -> None:
         """These were just committed."""

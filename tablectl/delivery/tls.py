@@ -1,8 +1,9 @@
 """Encryption of the link: whom we believe, who we are, how long the certificates hold, and what went wrong.
 
 A house signs its servers with a certificate authority of its own (``ca``) and may demand a certificate of the
-table too (``certificate`` and ``key``: mutual TLS).  The files are looked at before every try, so that a
-renewed one is taken up without a restart.
+table too (``certificate`` and ``key``: mutual TLS).  The files are looked at before every try, and renewed
+ones are taken up without a restart; those that cannot be used together (a copy that is under way; a key that
+systemd handed over, which changes only with a restart) leave what works as it is, and are told.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Tls:
         self.server_until: int | None = None
         self.worked = False
         """Whether anything was ever answered over it."""
+        self.unusable = ""
+        """Why the files as they are now cannot take its place; empty where they can."""
         try:
             self.context = ssl.create_default_context(cafile=files.ca)
         except (OSError, ValueError) as error:
@@ -87,8 +90,18 @@ class Tls:
         """Whether a file is another one than when this was made."""
         return _stamps(self._files) != self._stamps
 
+    def stays(self, why: str, stamps: _Stamps) -> None:
+        """The files, with these ``stamps``, cannot be used: it goes on as it is until they change again."""
+        self.unusable, self._stamps = why, stamps
+
     def ending(self, wall: float, days: int) -> Iterator[str]:
-        """A sentence on each certificate that ends within ``days`` of ``wall`` (Unix seconds)."""
+        """A sentence on each certificate that ends within ``days`` of ``wall`` (Unix s), or is of no use."""
+        if self.unusable:
+            yield (
+                f"the changed certificate files cannot be used ({self.unusable}); the connection goes on "
+                "with those from before. Put them in place together; a key that systemd hands over is the "
+                "new one only after a restart"
+            )
         for whose, until in (("this table's own", self.until), ("the game server's", self.server_until)):
             if until is None or until - wall > days * DAY:
                 continue
@@ -100,7 +113,27 @@ class Tls:
             yield f"{whose} certificate {when} ({date}): renew it, else the link is refused and betting stops"
 
 
-def _stamps(files: TlsFiles) -> tuple[tuple[int, int] | None, ...]:
+def renewed(tls: Tls | None, files: TlsFiles) -> Tls:
+    """``tls``, or another one where ``files`` have changed; one that has worked is not given up for nothing.
+
+    Raises :class:`TlsUnusable`.
+    """
+    if tls is not None and not tls.changed():
+        return tls
+    stamps = _stamps(files)
+    try:
+        return Tls(files)
+    except TlsUnusable as error:
+        if tls is None or not tls.worked:
+            raise
+        tls.stays(str(error), stamps)
+        return tls
+
+
+_Stamps = tuple[tuple[int, int] | None, ...]
+
+
+def _stamps(files: TlsFiles) -> _Stamps:
     return tuple(_stamp(path) for path in files.all)
 
 

@@ -20,7 +20,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.delivery.answers import Answer, Failed, retry_after
 from tablectl.delivery.aside import Resolver, aside
 from tablectl.delivery.signing import sign
-from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_words
+from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_words, renewed
 
 SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
@@ -51,9 +51,9 @@ class Transport:
         return self._tls
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        session, self._session = self._session, None  # whatever becomes of it, it is not used again
+        if session is not None:
+            await session.close()
 
     async def post(self, keys: Sequence[bytes], message_id: str, bodies: Sequence[bytes]) -> Answer | Failed:
         """One try, signed anew. No bodies: the probe."""
@@ -83,8 +83,10 @@ class Transport:
     async def _ready(self) -> aiohttp.ClientSession:
         """The session; made anew when a certificate's file has changed. Raises :class:`TlsUnusable`."""
         if self.url.scheme == "https" and (self._tls is None or self._tls.changed()):
-            self._tls = await aside(Tls, self._files)
-            await self.close()
+            tls = await aside(renewed, self._tls, self._files)
+            if tls is not self._tls:
+                await self.close()
+                self._tls = tls
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(

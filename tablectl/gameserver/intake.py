@@ -10,17 +10,24 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
-from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, claimed, probe_history, read
+from tablectl.gameserver.messages import (
+    BATCH,
+    MOST_SEQUENCE,
+    SINGLE,
+    Message,
+    Unreadable,
+    claimed,
+    probe_history,
+    read,
+)
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
-
-MOST = 10**18
-"""Sequences are smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,6 @@ class Intake:
         if held is not None and held.epoch != first.epoch:
             self._other_history(table, held.epoch, first.epoch)
         self._windows.heard(table, monotonic, now / 1e9)
-        new = []
         with self._store.transaction():
             held = self._store.held(table)
             if held is not None and held.epoch != first.epoch:
@@ -181,10 +187,8 @@ class Intake:
                     ),
                 )
                 wanted = goes_on
-                new.append(message)
+                self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
             self._store.pin(table, first.epoch, wanted)
-        for message in new:
-            self._windows.took(message, monotonic, now / 1e9)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:
@@ -219,7 +223,7 @@ def _goes_on(message: Message) -> int:
         first != message.sequence
         or not isinstance(last, int)
         or isinstance(last, bool)
-        or not first <= last < MOST
+        or not first <= last < MOST_SEQUENCE
     ):
         raise _Refused(422, f"event {message.sequence}: a skip is from its own sequence to a later one")
     return last + 1

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
+        self._then: list[Callable[[], None]] = []
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))  # bets are not for everybody
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
@@ -88,17 +89,26 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """All or nothing; on the disk when the outermost one ends well."""
         with self._lock:
-            outer = not self._db.in_transaction
+            outer, before = not self._db.in_transaction, len(self._then)
             self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT inner")
             try:
                 yield
                 self._db.execute("COMMIT" if outer else "RELEASE inner")
             except BaseException:
+                del self._then[before:]
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK" if outer else "ROLLBACK TO inner")
                     if not outer:
                         self._db.execute("RELEASE inner")
                 raise
+            if outer:
+                made, self._then = self._then, []
+                for call in made:
+                    call()
+
+    def then(self, call: Callable[[], None]) -> None:
+        """In a transaction: what is to be done once it is on the disk, and not at all if it never is."""
+        self._then.append(call)
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:

@@ -101,6 +101,8 @@ class Thief:
     def __init__(self, port: int) -> None:
         self._target = port
         self.steals = False
+        self.deaf = False
+        """Takes connections, and says nothing on them."""
         self.muted: set[asyncio.StreamWriter] = set()
         self.stolen = asyncio.Event()
         self._server: asyncio.Server | None = None
@@ -123,6 +125,9 @@ class Thief:
             line.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.deaf:
+            self._lines.add(writer)
+            return
         there, back = await asyncio.open_connection("127.0.0.1", self._target)
         self._lines |= {writer, back}
         with contextlib.suppress(OSError):

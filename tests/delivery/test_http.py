@@ -24,7 +24,7 @@ from tablectl.delivery import ways
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.sender import Job
 from tablectl.gameserver.server import GameServer, accept_epoch
-from tablectl.journal import Journal
+from tablectl.journal import Journal, JournalReader
 from tests.delivery.durable import Durable
 from tests.gameserver.posting import OTHER_SECRET, SECRET
 
@@ -207,6 +207,38 @@ async def test_what_was_stored_before_the_start_is_delivered_with_a_lost_cursor_
     again.play(3)
     await again.all_taken()
     assert held(server) == again.bodies
+
+
+async def test_nothing_is_sent_before_the_end_of_a_doubt_is_in_the_journal(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a start behind it, from the old word in the file, would call it lost."""
+    server = await rig.server()
+    sender = rig.sender(server.events_url)
+    sender.play(3)
+    await sender.all_taken()
+    await rig.stop(sender)
+    journal = Journal.open(rig.path, "T07")
+    journal._doubt(3)
+    journal.close()
+    looks: list[int | None] = []
+    really = JournalReader.sure
+
+    def sure(reader: JournalReader) -> int | None:
+        looks.append(really(reader))
+        return looks[-1]
+
+    monkeypatch.setattr(JournalReader, "sure", sure)
+    monkeypatch.setattr("tablectl.delivery.sender.LOOK", 0.02)
+    unsaved: list[int] = []  # the disk is full, or the process is killed
+    doubting = rig.sender(server.events_url, on_acked=unsaved.append)
+    doubting.play(4)
+    await doubting.until(lambda: unsaved and len(looks) > 4)
+    assert len(held(server)) == 3
+    await rig.stop(doubting)
+    again = rig.sender(server.events_url)
+    await again.all_taken()
+    assert (again.alarms, len(held(server)), looks[-1]) == ([], 7, None)
 
 
 async def test_a_good_first_answer_ends_the_doubt_about_lost_rows_though_it_moves_nothing(rig: Rig) -> None:

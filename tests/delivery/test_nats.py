@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ import pytest_asyncio
 from tablectl.clock import now
 from tablectl.delivery import ways
 from tablectl.delivery.instead import Instead, instead_of, park
+from tablectl.delivery.nats_line import Line
 from tablectl.delivery.nats_words import Fault
+from tablectl.delivery.tls import TlsFiles
 from tablectl.gameserver import intake, stream
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
@@ -590,6 +593,50 @@ async def test_nobody_listens_there(rig: Rig) -> None:
     await rig.nats.make_stream()
     second.play()
     await second.all_stored()
+
+
+@pytest.mark.parametrize("hangs", ["at the connection", "at the first word", "later"])
+async def test_a_server_that_hangs_does_not_keep_the_others_from_being_asked(rig: Rig, hangs: str) -> None:
+    await rig.nats.make_stream()
+    thief = await Thief(rig.nats.port).start()
+    silent, told = socket.create_server(("127.0.0.1", 0), backlog=1), asyncio.Event()
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        told.set()
+        await reader.read()
+
+    dumb = await asyncio.start_server(mute, "127.0.0.1", 0)
+    first = {
+        "at the connection": f"nats://127.0.0.1:{silent.getsockname()[1]}",
+        "at the first word": f"nats://127.0.0.1:{dumb.sockets[0].getsockname()[1]}",
+        "later": thief.url,
+    }[hangs]
+    sender = rig.sender(f"{first},{rig.nats.url}", deadline=0.3)
+    if hangs == "later":
+        sender.play()
+        await sender.all_stored()
+        thief.mute()
+        thief.deaf = True
+    sender.play()
+    await sender.all_stored()
+    dumb.close()
+    silent.close()
+    await thief.stop()
+
+
+async def test_every_question_is_broken_off_when_the_connection_ends(rig: Rig) -> None:
+    """The sender and who asks on ask the game server at once, on one subject."""
+    line = Line(rig.nats.url, "T07", TlsFiles(), None)
+    async with rig.client() as client:
+        heard = await client.subscribe("tables.T07.link")
+        await client.flush()
+        asking = [asyncio.create_task(line.ask({"n": n})) for n in range(3)]
+        for _ in asking:
+            await heard.next_msg(2)
+        rig.nats.kill()
+        ended = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 3)
+        assert [type(one) for one in ended] == [Fault] * 3
+        await line.close()
 
 
 async def refusing(rig: Rig) -> tuple[Sender, GameServer, Callable[..., None]]:

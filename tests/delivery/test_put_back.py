@@ -54,7 +54,7 @@ def follow(at: Path, journal: JournalReader) -> None:
     mirror._leave()
 
 
-def park_it(sender: Sender) -> None:
+def park_it(sender: Sender) -> bytes:
     """As a pit boss has it done: the row first, and only then it goes out."""
     moment = now()
     (stored,) = sender.journal.bodies(REFUSED, 1)
@@ -63,6 +63,7 @@ def park_it(sender: Sender) -> None:
     one = instead_of(parked, "T07", sender.journal.epoch)
     assert one is not None
     sender.delivery.sends_instead(one)
+    return one.outgoing.body
 
 
 async def lived(rig: Rig, server: Picky) -> Sender:
@@ -120,6 +121,22 @@ async def test_what_the_mirror_has_goes_on_with_the_parked_event_in_its_place(
     assert b'-p"' in held[REFUSED - 1]
     mine = [one.body for one in again.journal.bodies(1, 100)]
     assert [held[n] == mine[n] for n in range(len(mine))] == [n != REFUSED - 1 for n in range(7 + unsent)]
+
+
+async def test_parked_twice_over_a_slow_journal_the_first_body_goes_out_for_good(
+    rig: Rig, server: Picky
+) -> None:
+    sender = await lived(rig, server)
+    first = park_it(sender)
+    second = park_it(sender)  # given again, before the first was known to be committed
+    assert first != second
+    await sender.all_taken()
+    assert park_it(sender) not in (first, second)  # and a third one behind the acknowledgement
+    await rig.stop(sender)
+    again = rig.sender(server.url)
+    await again.all_taken()
+    assert server.held("T07")[REFUSED - 1] == first
+    assert (sender.alarms, again.alarms) == ([], [])
 
 
 async def test_a_park_that_the_mirror_lacks_halts_it_and_nothing_passes_it(

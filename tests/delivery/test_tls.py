@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import web
@@ -49,12 +50,18 @@ def ours(house: Authority) -> Pair:
 
 @pytest_asyncio.fixture
 async def listen() -> AsyncIterator[Listen]:
-    """Starts a server that wants event 1, with this side of the encryption; its address."""
+    """Starts a server that wants event 1, with this side of the encryption; its address.
+
+    ``shown``: whose certificate each request came with.
+    """
     runners: list[web.AppRunner] = []
 
-    async def start(context: ssl.SSLContext | None, date: str = "") -> str:
+    async def start(context: ssl.SSLContext | None, date: str = "", shown: list[str] | None = None) -> str:
         async def answer(request: web.Request) -> web.Response:
             assert request.method == "POST" or not (await request.read() or "webhook-id" in request.headers)
+            if shown is not None and request.transport is not None:
+                peer = request.transport.get_extra_info("peercert")
+                shown.append(peer["subject"][0][0][1])
             return web.json_response({"next": 1}, headers={"Date": date} if date else {})
 
         app = web.Application()
@@ -209,12 +216,61 @@ async def test_a_file_that_is_missing_or_wrong_is_named_and_taken_up_when_it_com
         shutil.copy(ours.key, key)
         sender.delivery.retry()
         await sender.until(lambda: sender.links[-1] == (True, ""))
-        # Renewed while it runs: the next try shows the new one, and what is wrong with it is told.
-        key.unlink()
-        key.write_bytes(good.key.read_bytes())
+    finally:
+        await sender.stop()
+
+
+@pytest.mark.parametrize("cut_short", [False, True])
+async def test_files_renewed_one_behind_the_other_leave_a_good_link_good(
+    tmp_path: Path,
+    listen: Listen,
+    house: Authority,
+    good: Pair,
+    ours: Pair,
+    cut_short: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The new certificate is there before its key; under systemd the key comes with the next start only."""
+    shown: list[str] = []
+    url = await listen(house.server(good, demands=house), shown=shown)
+    pair = Pair(tmp_path / "client.pem", tmp_path / "client-key")
+    shutil.copy(ours.certificate, pair.certificate)
+    shutil.copy(ours.key, pair.key)
+    files = TlsFiles(house.certificate, pair.certificate, pair.key)
+    sender = Sender(tmp_path / "T07.db", url, tls=files, deadline=0.3).start()
+
+    async def changes(target: Path, data: bytes) -> None:
+        target.unlink()
+        target.write_bytes(data)
+        before = len(shown)
         sender.delivery.retry()
+        await sender.until(lambda: len(shown) > before)
+
+    try:
+        await sender.until(lambda: sender.links[-1:] == [(True, "")])
+        new = house.issue("DNS:T08")
+        await changes(pair.certificate, new.certificate.read_bytes())
+        await changes(pair.key, b"half a ke")
         await sender.until(lambda: sender.alarms)
-        assert "do not belong together" in sender.alarms.pop()[1]
+        ((code, text),) = sender.alarms
+        assert code == "certificate"
+        assert "do not belong together" in text
+        assert "goes on with those from before" in text
+        bad = {why for is_good, why in sender.links if not is_good}
+        assert bad == {"the game server has not answered yet"}, "which the test's own retry makes"
+        assert set(shown) == {"T07"}
+        if cut_short:
+            really = aiohttp.ClientSession.close
+
+            async def hangs(session: aiohttp.ClientSession) -> None:
+                monkeypatch.setattr(aiohttp.ClientSession, "close", really)
+                await asyncio.sleep(60)
+
+            monkeypatch.setattr(aiohttp.ClientSession, "close", hangs)
+        await changes(pair.key, new.key.read_bytes())
+        await sender.until(lambda: shown[-1] == "T08")
+        await sender.until(lambda: sender.links[-1] == (True, ""))
+        assert len(sender.alarms) == 1
     finally:
         await sender.stop()
 

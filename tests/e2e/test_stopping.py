@@ -10,12 +10,16 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from tablectl.journal import Journal
+from tablectl.local import Interrupted
 from tests.e2e.harness import BARE, SOAK, Rig, running, until
-from tests.e2e.programs import DAEMON, Program
+from tests.e2e.programs import DAEMON, Forked, Program, run_daemon
 
 CARDS = "2C 9D 3H KS 9S 2H KD 3C 6S TH KD JC 7D"
 STOP = 5.0
@@ -100,6 +104,47 @@ def test_sigterm_ends_it_within_five_seconds_whatever_the_game_server_does(kind:
         rig.journal_events()
 
 
+def run_on_a_disk_that_hangs(path: str) -> None:
+    """The daemon; while there is a file ``hangs`` beside its configuration, no commit returns."""
+    hangs, commit = Path(path).with_name("hangs"), Journal._transact
+
+    def hanging(journal: Journal, statements: Sequence[tuple[str, tuple[object, ...]]]) -> None:
+        while hangs.exists():
+            time.sleep(0.01)
+        commit(journal, statements)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "_transact", hanging)
+        run_daemon(path)
+
+
+def asked_in_vain(rig: Rig) -> None:
+    with contextlib.suppress(Interrupted):
+        rig.command("bets open")
+
+
+def test_sigterm_ends_it_within_five_seconds_while_a_commit_hangs_in_the_disk() -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        hangs = rig.config.with_name("hangs")
+        rig.daemon = Forked(run_on_a_disk_that_hangs, lambda: (str(rig.config),), rig.folder / "daemon.log")
+        rig.start()
+        rig.open_table(CARDS)
+        rig.settle()
+        before = rig.client.state()["row"]
+        hangs.touch()
+        asking = threading.Thread(target=asked_in_vain, args=[rig])
+        asking.start()
+        until(lambda: rig.client.state()["journal"]["depth"], "a commit hangs")
+        code, took = rig.daemon.end()
+        assert (code, took < STOP) == (75, True), f"exit code {code} after {took:.1f} s"
+        asking.join(5)
+        hangs.unlink()
+        rig.start_daemon()
+        assert rig.client.state()["row"] >= before
+        assert rig.daemon.end()[0] == 0
+        rig.check_everything()
+
+
 # --- starting ------------------------------------------------------------
 
 
@@ -116,7 +161,7 @@ def test_socket_is_for_the_group_and_a_left_over_one_is_replaced() -> None:
         assert not rig.socket_path.exists()
 
 
-def run_daemon(*arguments: str) -> tuple[int, str]:
+def run_and_end(*arguments: str) -> tuple[int, str]:
     """A daemon that is expected to end by itself."""
     done = subprocess.run(
         [sys.executable, "-c", DAEMON, *arguments], capture_output=True, text=True, timeout=30, check=False
@@ -126,7 +171,7 @@ def run_daemon(*arguments: str) -> tuple[int, str]:
 
 def test_second_daemon_of_a_table_refuses_and_names_the_first() -> None:
     with running("bee-tek") as rig:
-        code, said = run_daemon(str(rig.config))
+        code, said = run_and_end(str(rig.config))
         assert code == 1
         assert f"process {rig.daemon.pid} " in said
         assert rig.client.state()["scanner"]["up"], "the first one goes on"
@@ -152,7 +197,7 @@ def changed(rig: Rig, old: str, new: str) -> str:
 )
 def test_configuration_error_is_exit_code_78_and_one_plain_line(old: str, new: str, says: str) -> None:
     with Rig("bee-tek") as rig:
-        code, said = run_daemon(changed(rig, old, new))
+        code, said = run_and_end(changed(rig, old, new))
         assert code == 78, said
         assert says in said
         assert "Traceback" not in said
@@ -167,7 +212,7 @@ def test_damaged_journal_is_exit_code_78_naming_the_row() -> None:
             db.execute("UPDATE rows SET public = replace(public, 'banker', 'player') WHERE row = 4")
             db.execute("UPDATE rows SET private = replace(private, 'Dora', 'Dura') WHERE row = 4")
             db.commit()
-        code, said = run_daemon(str(rig.config))
+        code, said = run_and_end(str(rig.config))
         assert code == 78, said
         assert "row 4" in said
         assert "Traceback" not in said
@@ -176,7 +221,7 @@ def test_damaged_journal_is_exit_code_78_naming_the_row() -> None:
 def test_an_empty_journal_file_is_refused() -> None:
     with Rig("bee-tek") as rig:
         rig.journal_path.touch()
-        code, said = run_daemon(str(rig.config))
+        code, said = run_and_end(str(rig.config))
         assert code == 78, said
         assert str(rig.journal_path) in said
 

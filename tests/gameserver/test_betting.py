@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,37 @@ def test_another_history_that_was_accepted_closes_it(table: Table) -> None:
         assert table.why == "another history", "and nothing opens it again"
 
 
+@pytest.mark.parametrize("taken_before", [False, True])
+def test_what_is_not_kept_in_the_end_moves_no_window(table: Table, taken_before: bool) -> None:
+    """Over NATS several messages are one commit: one that fails takes what came before it along."""
+    if taken_before:
+        table.tell(table.opened(60, 60))
+        sent, why = body(2, CLOSED), ""
+    else:
+        sent, why = body(1, table.opened(60, 60)), "no betting.opened since the start"
+    for fails in (True, False):
+        with contextlib.suppress(OSError), table.store.transaction():
+            assert table.intake.take_message("T07", sent).status == 200
+            if fails:
+                raise OSError("the disk is full")
+        if fails:
+            assert table.why == why
+    assert table.why == ("betting.closed" if taken_before else ""), "and what is kept does"
+
+
+def test_a_part_that_is_taken_back_takes_its_own_work_along_only(table: Table) -> None:
+    done: list[int] = []
+    with table.store.transaction():
+        table.store.then(lambda: done.append(1))
+        with contextlib.suppress(OSError), table.store.transaction():
+            table.store.then(lambda: done.append(2))
+            raise OSError
+        with table.store.transaction():
+            table.store.then(lambda: done.append(3))
+        assert done == []
+    assert done == [1, 3]
+
+
 def test_one_that_comes_after_its_end_opens_nothing(table: Table) -> None:
     table.tell(table.opened(10, -1))
     assert table.why == "closes_at"
@@ -149,19 +182,19 @@ def test_what_cannot_be_read_opens_nothing(table: Table, closes_at: str) -> None
 
 @given(st.lists(st.tuples(st.sampled_from(["word", "wait", "close"]), st.floats(0, 20)), max_size=8))
 def test_the_first_of_the_four_and_never_open_again(steps: list[tuple[str, float]]) -> None:
-    table = Table(":memory:")
-    table.tell(table.opened(30, 25))
-    heard = now = 0.0
-    ended = False
-    for what, seconds in steps:
-        now += seconds
-        table.passes(seconds)
-        ended = ended or now >= 25 or now - heard >= 15
-        if what == "word":
-            table.tell()
-            heard = now
-        elif what == "close":
-            table.tell(CLOSED)
-            heard, ended = now, True
-        assert (table.why != "") == ended
-    assert EPOCH
+    with tempfile.TemporaryDirectory() as folder:
+        table = Table(Path(folder) / "g.db")
+        table.tell(table.opened(30, 25))
+        heard = now = 0.0
+        ended = False
+        for what, seconds in steps:
+            now += seconds
+            table.passes(seconds)
+            ended = ended or now >= 25 or now - heard >= 15
+            if what == "word":
+                table.tell()
+                heard = now
+            elif what == "close":
+                table.tell(CLOSED)
+                heard, ended = now, True
+            assert (table.why != "") == ended
