@@ -121,7 +121,7 @@ class Transport:
                 session.head(self.url.origin(), ssl=blind, allow_redirects=False) as response,
             ):
                 date = response.headers.get("Date")
-                return _apart(date, self._clock().wall / SECOND) if date else None
+                return clocks_apart(date, self._clock().wall / SECOND) if date else None
         except (aiohttp.ClientError, OSError, ValueError):  # a time-out is one of OSError's
             return None
 
@@ -138,7 +138,7 @@ class Transport:
             body = None
         wall = self._clock().wall / SECOND
         words = _words(body)
-        if response.status == 401 and (apart := _apart(response.headers.get("Date"), wall)):
+        if response.status == 401 and (apart := clocks_apart(response.headers.get("Date"), wall)):
             words = f"{words} (its clock and ours differ by {abs(apart)} s)".strip()
         return Answer(response.status, body, retry_after(response.headers.get("Retry-After"), wall), words)
 
@@ -189,7 +189,7 @@ def _words(body: object) -> str:
     return re.sub(r"[^\x20-\x7e\xa1-\u1fff]", "", said)[:200] if isinstance(said, str) else ""
 
 
-def _apart(date: str | None, wall: float) -> int:
+def clocks_apart(date: str | None, wall: float) -> int:
     """Seconds by which our clock is behind the server's (ahead: negative), 0 if not worth a word."""
     try:
         apart = int(parsedate_to_datetime(date or "").timestamp() - wall)
