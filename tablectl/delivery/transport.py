@@ -17,6 +17,7 @@ from yarl import URL
 
 from tablectl import __version__
 from tablectl.clock import SECOND, Instant
+from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed, retry_after
 from tablectl.delivery.aside import Resolver, aside
 from tablectl.delivery.signing import sign
@@ -76,7 +77,7 @@ class Transport:
         except TimeoutError:
             return Failed(f"no answer from the game server within {self._deadline:g} s")
         except TlsUnusable as error:
-            return Failed(str(error), at_fault=True)
+            return Failed(str(error), at_fault=True, way=ways.CERTIFICATE)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             return _broken(error, hint=self._tls is not None and not self._tls.worked)
 
@@ -108,7 +109,11 @@ class Transport:
         apart = None
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in (9, 10):
             apart = await self._clock_apart(session)
-        return Failed(refused_words(error, self.url.host or "", apart, self._files.ca), at_fault=True)
+        return Failed(
+            refused_words(error, self.url.host or "", apart, self._files.ca),
+            at_fault=True,
+            way=ways.CERTIFICATE,
+        )
 
     async def _clock_apart(self, session: aiohttp.ClientSession) -> int | None:
         """What the server's clock says, asked without trust and without a word of ours; only for the text."""
@@ -147,7 +152,7 @@ def _broken(error: Exception, *, hint: bool) -> Failed:
     """``hint``: it was encrypted, and never worked."""
     alert = alert_of(error)
     if alert is not None:
-        return Failed(alert, at_fault=True)
+        return Failed(alert, at_fault=True, way=ways.CERTIFICATE)
     if isinstance(error, aiohttp.ClientConnectorError):
         why = error.os_error.strerror or type(error.os_error).__name__
         return Failed(f"the game server cannot be reached: {why}")

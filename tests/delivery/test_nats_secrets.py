@@ -15,6 +15,7 @@ import nkeys
 import pytest
 import pytest_asyncio
 
+from tablectl.delivery import ways
 from tablectl.delivery.tls import TlsFiles
 from tests.delivery.authority import Authority, Pair
 from tests.delivery.nats_rig import Rig
@@ -85,6 +86,7 @@ async def test_a_certificate_that_is_refused(
     await sender.until(lambda: sender.alarms)
     assert sender.alarms[0][0] == "delivery-link"
     assert words in sender.alarms[0][1]
+    assert sender.alarms[0][1].endswith(ways.CERTIFICATE)
 
 
 async def test_a_server_that_does_not_encrypt_hears_no_secret(rig: Rig, house: Authority) -> None:
@@ -117,8 +119,8 @@ async def test_token_comes_from_the_credential_and_is_read_anew(rig: Rig) -> Non
     sender = rig.sender(credential=credential)
     sender.play()
     await sender.until(lambda: sender.alarms)
-    refused = ("delivery-link", "the NATS server does not accept this table's credential nats-auth")
-    assert sender.alarms[0] == refused
+    refused = "the NATS server does not accept this table's credential nats-auth"
+    assert sender.alarms[0] == ("delivery-link", f"{refused}. {ways.NATS_AUTH}")
     credential.write_text("right\n")
     sender.delivery.retry()
     await sender.all_stored()
