@@ -213,7 +213,10 @@ class JournalReader(RoundQueries):
             if isinstance(fault, JournalFault):
                 fault.row = row + 1
             raise fault from error
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
+            why = "a value in it is of another kind than tablectl writes: something else wrote to this file"
+            raise self.fault(row + 1, why) from error
+        except ValueError as error:
             raise self.fault(row + 1, str(error)) from error
 
     def _begin(self, after: int) -> Anchor:

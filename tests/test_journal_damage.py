@@ -255,6 +255,14 @@ def test_damage_in_the_middle_names_row_and_byte(tmp_path: Path) -> None:
         Journal.open(whole.path, "T07")
 
 
+def test_a_value_of_another_kind_is_named_in_words(tmp_path: Path) -> None:
+    whole = Whole(tmp_path, 0)
+    with sqlite3.connect(whole.path) as db:
+        db.execute("UPDATE rows SET private = CAST(private AS TEXT) WHERE row = 50")
+    with pytest.raises(JournalFault, match="row 50: a value in it is of another kind than tablectl writes"):
+        Journal.open(whole.path, "T07")
+
+
 def test_a_journal_that_is_gone_is_no_new_beginning(tmp_path: Path) -> None:
     whole = Whole(tmp_path, 0)
     shutil.move(whole.path, tmp_path / "elsewhere")

@@ -139,10 +139,15 @@ def _server(config: Config) -> Iterator[Finding]:
                 connection, "POST", resource, body, headers, seconds=SECONDS, most=ANSWER_BYTES
             )
     except ssl.SSLCertVerificationError as fault:
-        yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None, config.server.ca)}")
+        out_of_time = fault.verify_code in (9, 10)
+        apart = _clock_apart(host, parts.port) if out_of_time else None
+        yield Finding("game server", grade, f"{url}: {refused_words(fault, host, apart, config.server.ca)}")
         return
     except (OSError, http.client.HTTPException, ValueError) as fault:
-        yield Finding("game server", grade, f"{url}: {alert_of(fault) or fault or type(fault).__name__}")
+        why = alert_of(fault)
+        if tls is not None and isinstance(fault, ssl.SSLEOFError | ConnectionResetError | BrokenPipeError):
+            why = why or HUNG_UP
+        yield Finding("game server", grade, f"{url}: {why or fault or type(fault).__name__}")
         return
     answer = _object(content)
     for text in () if tls is None else tls.ending(now, config.server.certificate_days):
@@ -158,6 +163,26 @@ def _server(config: Config) -> Iterator[Finding]:
         if config.table.test:
             yield Finding("game server", WARN, UNKNOWN_TEST)
 
+
+def _clock_apart(host: str, port: int | None) -> int | None:
+    """Seconds our clock is behind the server's, asked without trust, only for the text; None: not known."""
+    from tablectl.delivery.transport import clocks_apart
+
+    blind = ssl.create_default_context()
+    blind.check_hostname = False
+    blind.verify_mode = ssl.CERT_NONE
+    connection = http.client.HTTPSConnection(host, port, timeout=1, context=blind)
+    try:
+        connection.request("HEAD", "/")
+        date = connection.getresponse().headers["Date"]
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    return clocks_apart(date, time.time()) if date else None
+
+
+HUNG_UP = "it ended the connection without an answer; it may want another certificate of this table"
 
 UNKNOWN_TEST = (
     "whether it takes events of a test table shows with the first one only, no empty request tells; "

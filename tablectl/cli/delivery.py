@@ -13,6 +13,7 @@ from tablectl.cli.output import Refused
 from tablectl.cli.read import link_line, word
 from tablectl.cli.send import carry_out
 from tablectl.cli.target import Target
+from tablectl.delivery import ways
 from tablectl.local import Client
 
 
@@ -61,6 +62,8 @@ def _in_the_way(found: Mapping[str, object]) -> Iterator[str]:
     trouble = found.get("trouble") or found.get("last_error")
     if trouble:
         yield f"{'HALTED' if found.get('halted') is True else 'trouble'}: {word(trouble, 500)}"
+    if type(found.get("tries_in")) is int:
+        yield f"tried again: in {word(found['tries_in'], 10)} s; at once: {ways.RETRY}"
     if found.get("way_out"):
         yield f"way out: {word(found['way_out'], 1000)}"
     if found.get("never_sent"):

@@ -78,8 +78,9 @@ def gameserver(
 @gameserver.command("accept")
 @click.argument("table", type=TABLE)
 @click.argument("epoch", type=EPOCH)
-@_db
-def accept(table: str, epoch: str, db: str) -> int:
+@click.option("--db", type=Text(255), help="The server's database.  [default: as before accept]")
+@click.pass_context
+def accept(context: click.Context, table: str, epoch: str, db: str | None) -> int:
     """Accept another history of a table: its PC was replaced, or its journal begun anew.
 
     First make sure that the old controller is off: of two that deal one table, one is a fraud or a
@@ -92,6 +93,9 @@ def accept(table: str, epoch: str, db: str) -> int:
 
     from tablectl.gameserver.server import accept_epoch
 
+    if db is None:
+        assert context.parent is not None
+        db = str(context.parent.params["db"])
     try:
         wanted = accept_epoch(Path(db), table, epoch)
     except (LookupError, FileNotFoundError) as fault:

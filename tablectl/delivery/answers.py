@@ -67,6 +67,8 @@ class Verdict:
     next: int = 0
     retry_after: float | None = None
     way: str = ""
+    taken: bool = True
+    """Of NEXT: whether what was sent may be taken by it. A 409 says where to go back to, and no more."""
 
 
 def classify(answer: Answer | Failed) -> Verdict:
@@ -74,24 +76,25 @@ def classify(answer: Answer | Failed) -> Verdict:
     if isinstance(answer, Failed):
         if answer.halts:
             return Verdict(Kind.HALT, answer.text, way=answer.way)
-        return Verdict(Kind.LINK if answer.at_fault else Kind.LATER, answer.text)
+        return Verdict(Kind.LINK if answer.at_fault else Kind.LATER, answer.text, way=answer.way)
     said = f"the game server answers {answer.status}"
     words = f': "{answer.words}"' if answer.words else ""
     match answer.status:
         case 200 | 409 if isinstance(answer.body, dict) and "next" in answer.body:
             wanted = answer.body["next"]
             if isinstance(wanted, int) and not isinstance(wanted, bool):
-                return Verdict(Kind.NEXT, next=wanted)
+                return Verdict(Kind.NEXT, next=wanted, taken=answer.status == 200)
             text = f"{said} with a `next` that is no event number: {wanted!r:.60}"
             return Verdict(Kind.HALT, text, way=ways.MENDED)
         case 200:
-            return Verdict(Kind.LATER, f'{said} without {{"next": N}}, which acknowledges nothing')
+            text = f'{said} without {{"next": N}}, which acknowledges nothing'
+            return Verdict(Kind.LATER, text if isinstance(answer.body, dict) else f"{text}. {ways.URL}")
         case status if status in AT_FAULT:
             return Verdict(Kind.LINK, f"{said}: {AT_FAULT[status]}{words}", way=ways.LINK.get(status, ""))
         case status if status in EVENT:
             return Verdict(Kind.EVENT, f"{said}{words}")
         case status if 300 <= status < 400:
-            return Verdict(Kind.LATER, f"{said}, a redirect, which is not followed")
+            return Verdict(Kind.LATER, f"{said}, a redirect, which is not followed. {ways.URL}")
         case status if status in AGAIN or status >= 500:
             return Verdict(Kind.LATER, said, retry_after=answer.retry_after)
     return Verdict(Kind.LATER, f"{said}, which acknowledges nothing")

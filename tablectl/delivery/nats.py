@@ -110,6 +110,9 @@ class NatsDelivery(Sender):
     async def _close(self) -> None:
         await self._line.close()
 
+    def _failing(self, box: Outbox) -> Outbox:
+        return box if box.last_error is not None or self._taken.box is None else self._taken.box
+
     def _link(self, box: Outbox) -> Link:
         link = super()._link(box)
         if not link.good or self._taken.box is None:

@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import nats.errors
 from nats.aio.client import Client, RawCredentials
 
+from tablectl.delivery import ways
 from tablectl.delivery.aside import aside
 from tablectl.delivery.nats_words import Fault, unreachable
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, renewed
@@ -151,7 +152,7 @@ class Connection:
             try:
                 self.tls = await aside(renewed, self.tls, self._files)
             except TlsUnusable as error:
-                raise Fault(str(error), at_fault=True) from None
+                raise Fault(str(error), at_fault=True, way=ways.CERTIFICATE) from None
         return self.tls
 
     async def _noted(self, error: Exception) -> None:
@@ -197,7 +198,7 @@ def _read(path: Path | None) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, ValueError):
-        raise Fault(f"the credential {path} cannot be read", at_fault=True) from None
+        raise Fault(f"the credential {path} cannot be read", at_fault=True, way=ways.NATS_AUTH) from None
     return "" if text == "unset" else text
 
 

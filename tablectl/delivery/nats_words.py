@@ -11,6 +11,7 @@ from urllib.parse import SplitResult
 
 import nats.errors
 
+from tablectl.delivery import ways
 from tablectl.delivery.answers import Failed
 from tablectl.delivery.tls import alert_of, refused_words
 
@@ -75,7 +76,8 @@ def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception
     elif isinstance(error, nats.errors.SecureConnWantedError):
         words = f"the game server at {at} does not encrypt, and tls:// demands it"
     elif re.search("authorization|authentication|permissions", text, re.I):
-        words = "the game server does not accept this table's credential nats-auth"
+        words = "the NATS server does not accept this table's credential nats-auth"
+        return Fault(words, at_fault=True, way=ways.NATS_AUTH)
     elif isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
         return Fault(f"the NATS server {at} cannot be reached: {error.strerror or type(error).__name__}")
     elif isinstance(error, nats.errors.Error):
@@ -84,5 +86,5 @@ def unreachable(error: Exception, server: SplitResult, heard: Sequence[Exception
         text = (
             f"no connection to the NATS server {at}: the credential nats-auth cannot be read, or it is none"
         )
-        return Fault(f"{text} ({type(error).__name__})", at_fault=True)
-    return Fault(words.replace("the game server", "the NATS server"), at_fault=True)
+        return Fault(f"{text} ({type(error).__name__})", at_fault=True, way=ways.NATS_AUTH)
+    return Fault(words.replace("the game server", "the NATS server"), at_fault=True, way=ways.CERTIFICATE)

@@ -168,7 +168,7 @@ class Outbox:
         verdict = classify(answer)
         match verdict.kind:
             case Kind.NEXT:
-                return box._moved(now, request, verdict.next, jitter)
+                return box._moved(now, request, verdict.next, verdict.taken, jitter)
             case Kind.LATER:
                 return box._later(now, verdict.text, jitter, verdict.retry_after)
             case Kind.LINK:
@@ -178,8 +178,8 @@ class Outbox:
             case Kind.EVENT:
                 return box._refused(now, request, verdict.text)
 
-    def _moved(self, now: int, request: Send | Probe, wanted: int, jitter: float) -> Outbox:
-        """A good answer: the server wants event ``wanted``."""
+    def _moved(self, now: int, request: Send | Probe, wanted: int, taken: bool, jitter: float) -> Outbox:
+        """A good answer: the server wants event ``wanted``. ``taken``: as of a verdict."""
         first = request.first if isinstance(request, Send) else self.acked + 1
         if wanted > self.head + 1:
             return self._halted(
@@ -203,6 +203,9 @@ class Outbox:
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
+        if isinstance(request, Send) and wanted > first and not taken:
+            text = f"the server refuses events from {first} on with 409 and wants {wanted}: that takes none"
+            return self._later(now, text, jitter, None)
         acked, ages = min(wanted - 1, self._shown(request)), self.ages
         if acked < self.acked:  # what it lacks was stored long ago
             ages = ages.overdue(self.acked, now)

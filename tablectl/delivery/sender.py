@@ -25,7 +25,7 @@ from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead, decided, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Link, Outbox, Trouble
-from tablectl.delivery.standing import standing
+from tablectl.delivery.standing import standing, tries_in
 from tablectl.delivery.stock import Stock
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalReader
@@ -123,7 +123,9 @@ class Sender(ABC):
         box = self._outbox
         if box is None:
             return None
-        return standing(self.address, self._link(box), box, self.trouble, self._stock.parked, self.never_sent)
+        again = tries_in(self._failing(box), self._job.clock().boot)
+        link, parked = self._link(box), self._stock.parked
+        return standing(self.address, link, box, self.trouble, parked, self.never_sent, again)
 
     @property
     def never_sent(self) -> str:
@@ -301,6 +303,10 @@ class Sender(ABC):
         while True:
             self._tell_link()
             await asyncio.sleep(LOOK)
+
+    def _failing(self, box: Outbox) -> Outbox:
+        """Whose next try people wait for."""
+        return box
 
     def _link(self, box: Outbox) -> Link:
         return box.link(self._job.clock().boot)

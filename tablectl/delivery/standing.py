@@ -9,16 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tablectl.clock import SECOND
 from tablectl.delivery import ways
 from tablectl.delivery.outbox import Link, Outbox, Trouble
 
 
 def standing(
-    url: str, link: Link, box: Outbox, trouble: Trouble | None, parked: Iterable[int], never: str = ""
+    url: str,
+    link: Link,
+    box: Outbox,
+    trouble: Trouble | None,
+    parked: Iterable[int],
+    never: str = "",
+    again: int | None = None,
 ) -> dict[str, Any]:
     """While it runs. ``halted``: nothing is sent until ``delivery retry``; ``parked``: events that were.
 
-    ``never``: what would never be sent if it went on with ``delivery start-at``.
+    ``never``: what would never be sent if it went on with ``delivery start-at``. ``again``: as of
+    :func:`tries_in`.
     """
     return {
         "url": url,
@@ -36,6 +44,7 @@ def standing(
         "never_sent": never or None,
         "parked": sorted(parked),
         "last_error": box.last_error,
+        "tries_in": again,
     }
 
 
@@ -59,7 +68,16 @@ def not_begun(
         "never_sent": None,
         "parked": None,
         "last_error": None,
+        "tries_in": None,
     }
+
+
+def tries_in(box: Outbox, now: int) -> int | None:
+    """Seconds until what failed is tried again, as the policy waits; None: all is well, or halted."""
+    halted = box.trouble is not None and box.trouble.halts
+    if halted or box.last_error is None:
+        return None
+    return max(0, -(-(box.not_before - now) // SECOND))
 
 
 def _way_out(trouble: Trouble) -> str:

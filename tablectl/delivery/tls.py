@@ -75,6 +75,9 @@ class Tls:
             self.context.load_cert_chain(certificate, key, password=lambda: b"")
             self.until = _until(text.decode("ascii", "replace"))
         except (OSError, ValueError, IndexError) as error:
+            for what, path in (("server.client_cert", certificate), ("the credential client-key", key)):
+                if path is not None and (lacks := _unreadable(path)) is not None:
+                    raise _unusable(what, path, lacks) from None
             raise _unusable("server.client_cert with the credential client-key", certificate, error) from None
 
     def _watching(self) -> type[ssl.SSLObject]:
@@ -150,6 +153,15 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_ino
+
+
+def _unreadable(path: Path) -> OSError | None:
+    """Why a file cannot be read; of two, OpenSSL does not say which it was."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return error
+    return None
 
 
 def _unusable(what: str, path: Path | None, error: Exception) -> TlsUnusable:

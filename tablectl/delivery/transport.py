@@ -16,6 +16,7 @@ from yarl import URL
 
 from tablectl import __version__
 from tablectl.clock import SECOND, Instant
+from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed, retry_after
 from tablectl.delivery.aside import Resolver, aside
 from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, SINGLE_TYPE, words_of
@@ -73,7 +74,7 @@ class Transport:
         except TimeoutError:
             return Failed(f"no answer from the game server within {self._deadline:g} s")
         except TlsUnusable as error:
-            return Failed(str(error), at_fault=True)
+            return Failed(str(error), at_fault=True, way=ways.CERTIFICATE)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             return _broken(error, hint=self._tls is not None and not self._tls.worked)
 
@@ -105,7 +106,11 @@ class Transport:
         apart = None
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in (9, 10):
             apart = await self._clock_apart(session)
-        return Failed(refused_words(error, self.url.host or "", apart, self._files.ca), at_fault=True)
+        return Failed(
+            refused_words(error, self.url.host or "", apart, self._files.ca),
+            at_fault=True,
+            way=ways.CERTIFICATE,
+        )
 
     async def _clock_apart(self, session: aiohttp.ClientSession) -> int | None:
         """What the server's clock says, asked without trust and without a word of ours; only for the text."""
@@ -118,7 +123,7 @@ class Transport:
                 session.head(self.url.origin(), ssl=blind, allow_redirects=False) as response,
             ):
                 date = response.headers.get("Date")
-                return _apart(date, self._clock().wall / SECOND) if date else None
+                return clocks_apart(date, self._clock().wall / SECOND) if date else None
         except (aiohttp.ClientError, OSError, ValueError):  # a time-out is one of OSError's
             return None
 
@@ -135,7 +140,7 @@ class Transport:
             body = None
         wall = self._clock().wall / SECOND
         words = words_of(body)
-        if response.status == 401 and (apart := _apart(response.headers.get("Date"), wall)):
+        if response.status == 401 and (apart := clocks_apart(response.headers.get("Date"), wall)):
             words = f"{words} (its clock and ours differ by {abs(apart)} s)".strip()
         return Answer(response.status, body, retry_after(response.headers.get("Retry-After"), wall), words)
 
@@ -144,7 +149,7 @@ def _broken(error: Exception, *, hint: bool) -> Failed:
     """``hint``: it was encrypted, and never worked."""
     alert = alert_of(error)
     if alert is not None:
-        return Failed(alert, at_fault=True)
+        return Failed(alert, at_fault=True, way=ways.CERTIFICATE)
     if isinstance(error, aiohttp.ClientConnectorError):
         why = error.os_error.strerror or type(error.os_error).__name__
         return Failed(f"the game server cannot be reached: {why}")
@@ -176,7 +181,7 @@ def _address(url: str, table: str) -> URL:
     return address
 
 
-def _apart(date: str | None, wall: float) -> int:
+def clocks_apart(date: str | None, wall: float) -> int:
     """Seconds by which our clock is behind the server's (ahead: negative), 0 if not worth a word."""
     try:
         apart = int(parsedate_to_datetime(date or "").timestamp() - wall)

@@ -30,17 +30,24 @@ LOST = (
     f"tablectl journal restore FILE. {_NEW_HISTORY}"
 )
 
-_URL = "Compare [server] url with the address that the game server's people gave."
+URL = "Compare [server] url with the address that the game server's people gave."
+
+CERTIFICATE = (
+    "Mend what is named: the certificate at the game server, [server] ca or client_cert, or the clock of "
+    "this machine; these are taken up without a restart, a new credential client-key with the next start."
+)
+
+NATS_AUTH = "Compare the credential nats-auth with what the NATS server's people gave."
 
 LINK = {
     401: "Compare the credential push-hmac with the server's secret, and the clocks of both machines.",
     403: "Is this the right PC, and the only one that plays this table? Then the game server's people must "
     "accept its history.",
-    404: _URL,
-    405: _URL,
-    410: _URL,
+    404: URL,
+    405: URL,
+    410: URL,
     413: "The game server, or what stands before it, must take requests of 512 KiB.",
-    415: _URL,
+    415: URL,
 }
 """By the HTTP status."""
 

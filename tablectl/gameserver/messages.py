@@ -127,8 +127,6 @@ def _message(value: Any, own: str) -> Message:
     sequence = int(parts["sequence"])
     if sequence < 1 or parts["sequence"] != f"{sequence:012d}":
         raise Unreadable(f"{event_id}: a sequence is a number from 1, in twelve digits")
-    if not kind.isprintable():  # a lone surrogate can be stored nowhere
-        raise Unreadable(f"{event_id}: the type is no printable text")
     if parts["instead"] != _INSTEAD.get(kind):
         raise Unreadable(f"{event_id}: the id of {kind:.80} ends with {_INSTEAD.get(kind, 'its sequence')}")
     return Message(

@@ -35,9 +35,11 @@ def test_status_says_why_nothing_is_sent_and_the_way_out(daemon: FakeDaemon, run
     assert "link good" in good and "retry" not in good and "trouble" not in good
     daemon.delivery = (
         200,
-        DELIVERY | GOOD | {"good": False, "last_error": "no answer within 5 s"},
+        DELIVERY | GOOD | {"good": False, "last_error": "no answer within 5 s", "tries_in": 280},
     )
-    assert "trouble: no answer within 5 s" in tablectl("delivery", "status", run=run).stdout
+    failing = tablectl("delivery", "status", run=run).stdout
+    assert "trouble: no answer within 5 s" in failing
+    assert f"tried again: in 280 s; at once: {ways.RETRY}" in failing
 
 
 def test_status_for_a_program(daemon: FakeDaemon, run: Path) -> None:

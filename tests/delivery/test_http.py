@@ -558,8 +558,8 @@ async def deep(request: web.Request, n: int) -> web.StreamResponse:
 @pytest.mark.parametrize(
     ("answering", "reason"),
     [
-        (redirect, "a redirect, which is not followed"),
-        (html, 'answers 200 without {"next": N}'),
+        (redirect, f"a redirect, which is not followed. {ways.URL}"),
+        (html, f'answers 200 without {{"next": N}}, which acknowledges nothing. {ways.URL}'),
         (endless, "longer than 64 KiB"),
         (trickle, "no answer from the game server within 0.3 s"),
         (mute, "no answer from the game server within 0.3 s"),

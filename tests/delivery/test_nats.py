@@ -28,7 +28,7 @@ from tablectl.gameserver.store import RoundRecord
 from tablectl.journal import Journal
 from tablectl.schemas import FOLDER
 from tests.delivery.nats_rig import Rig, Sender, Thief
-from tests.gameserver.posting import SECRET, body, resulted
+from tests.gameserver.posting import body, resulted
 from tests.test_schemas import faults
 
 
@@ -561,27 +561,6 @@ async def test_what_is_not_permitted_is_named(rig: Rig, more: str, words: str) -
     await sender.until(lambda: sender.alarms)
     assert sender.alarms[0][0] == "delivery-link"
     assert words in sender.alarms[0][1]
-
-
-async def test_the_permissions_of_the_guide_are_enough(rig: Rig) -> None:
-    allowed = (
-        'publish: { allow: ["tables.T07.events", "tables.T07.link", "$JS.API.STREAM.NAMES", '
-        '"$JS.API.STREAM.MSG.GET.TABLES"] }, subscribe: { allow: ["_INBOX_T07.>"] }'
-    )
-    rig.restart(
-        f"authorization {{ users: [ {{ user: t, password: p, permissions {{ {allowed} }} }},"
-        " { user: g, password: p } ] }\nno_auth_user: t"
-    )
-    await rig.nats.ask(
-        "STREAM.CREATE.TABLES", {"name": "TABLES", "subjects": ["tables.*.events"]}, user="g", password="p"
-    )
-    made = GameServer(rig.folder / "server.db", [SECRET], nats=rig.nats.url.replace("//", "//g:p@"))
-    await made.start()
-    sender = rig.sender()
-    sender.play(3)
-    await sender.all_taken(made)
-    await sender.good()
-    await made.stop()
 
 
 async def test_nobody_listens_there(rig: Rig) -> None:

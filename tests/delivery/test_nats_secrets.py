@@ -7,6 +7,7 @@ import base64
 import json
 import re
 import secrets
+import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ from typing import Any
 import nkeys
 import pytest
 import pytest_asyncio
+from nats.aio.client import Client
+from nats.aio.msg import Msg
 
+from tablectl.delivery import ways
 from tablectl.delivery.tls import TlsFiles
 from tests.delivery.authority import Authority, Pair
 from tests.delivery.nats_rig import Rig
@@ -85,6 +89,7 @@ async def test_a_certificate_that_is_refused(
     await sender.until(lambda: sender.alarms)
     assert sender.alarms[0][0] == "delivery-link"
     assert words in sender.alarms[0][1]
+    assert sender.alarms[0][1].endswith(ways.CERTIFICATE)
 
 
 async def test_a_server_that_does_not_encrypt_hears_no_secret(rig: Rig, house: Authority) -> None:
@@ -117,16 +122,57 @@ async def test_token_comes_from_the_credential_and_is_read_anew(rig: Rig) -> Non
     sender = rig.sender(credential=credential)
     sender.play()
     await sender.until(lambda: sender.alarms)
-    refused = ("delivery-link", "the NATS server does not accept this table's credential nats-auth")
-    assert sender.alarms[0] == refused
+    refused = "the NATS server does not accept this table's credential nats-auth"
+    assert sender.alarms[0] == ("delivery-link", f"{refused}. {ways.NATS_AUTH}")
     credential.write_text("right\n")
     sender.delivery.retry()
     await sender.all_stored()
     assert "right" not in str(sender.links) + str(sender.alarms) + str(sender.delivery.status())
 
 
-async def test_creds_of_a_jwt_account(rig: Rig) -> None:
-    operator, system, account, user = (_Key(kind) for kind in (b"O", b"A", b"A", b"U"))
+GUIDE = (Path(__file__).parents[2] / "docs" / "integration.md").read_text()
+
+
+async def test_the_configuration_of_the_guide_is_enough_and_allows_no_more(
+    rig: Rig, house: Authority
+) -> None:
+    """As printed: each table known by its certificate."""
+    await rig.nats.make_stream()
+    shown = next(block for block in GUIDE.split("```") if "verify_and_map" in block)
+    pair, game = house.issue(), house.issue("DNS:game-server")
+    for name, path in (
+        ("server.crt", pair.certificate), ("server.key", pair.key), ("house-ca.crt", house.certificate),
+    ):  # fmt: skip
+        assert f'"{name}"' in shown
+        shown = shown.replace(f'"{name}"', f'"{path}"')
+    rig.restart(shown.replace("users: [", 'users: [ { user: "game-server" },'))
+    made = {name: house.issue(f"DNS:{name}") for name in ("T07", "T08")}
+    senders = {
+        name: rig.sender(encrypted(rig), tls=TlsFiles(house.certificate, own.certificate, own.key), path=path)
+        for (name, own), path in zip(made.items(), (rig.path, rig.folder / "other.db"), strict=True)
+    }
+    for sender in senders.values():
+        sender.play(2)
+    await senders["T07"].all_stored()
+    await senders["T08"].until(lambda: senders["T08"].alarms)
+    context = ssl.create_default_context(cafile=house.certificate)
+    context.load_cert_chain(game.certificate, game.key)
+    client = Client()
+    await client.connect(encrypted(rig), tls=context, allow_reconnect=False)
+
+    async def answer(message: Msg) -> None:
+        await message.respond(b'{"next": 3}')
+
+    await client.subscribe("tables.*.link", cb=answer)
+    await senders["T07"].good()
+    await client.close()
+
+
+async def test_creds_of_a_jwt_account_with_what_the_guide_allows(rig: Rig) -> None:
+    operator, system, account, user, admin = (_Key(kind) for kind in (b"O", b"A", b"A", b"U", b"U"))
+    allows = re.search(r"nsc add user T07 --allow-pub '(.*)' --allow-sub '(.*)'", GUIDE)
+    assert allows is not None
+    publish, subscribe = ({"allow": allows[n].split(",")} for n in (1, 2))
     open_ = {"subs": -1, "data": -1, "payload": -1}
     limits = open_ | {"conn": -1, "leaf": -1, "imports": -1, "exports": -1, "wildcards": True}
     limits |= {"mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1}
@@ -138,12 +184,10 @@ async def test_creds_of_a_jwt_account(rig: Rig) -> None:
         f"resolver_preload: {{ {account.public}: {of_account}, {system.public}: {of_system} }}\n"
     )
     credential = rig.folder / "nats-auth"
-    of_user = account.signs(user, {"type": "user", "version": 2, **open_})
-    credential.write_text(
-        f"-----BEGIN NATS USER JWT-----\n{of_user}\n------END NATS USER JWT------\n\n"
-        f"-----BEGIN USER NKEY SEED-----\n{user.seed}\n------END USER NKEY SEED------\n"
-    )
+    claims = {"type": "user", "version": 2, **open_}
+    credential.write_text(_creds(admin, account.signs(admin, claims)))
     made = await rig.nats.ask("STREAM.CREATE.TABLES", _STREAM, user_credentials=str(credential))
+    credential.write_text(_creds(user, account.signs(user, claims | {"pub": publish, "sub": subscribe})))
     assert "error" not in made, made
     sender = rig.sender(credential=credential)
     sender.play(2)
@@ -156,6 +200,13 @@ async def test_creds_of_a_jwt_account(rig: Rig) -> None:
     other.write_text("-----BEGIN NATS USER JWT-----\nrubbish\n")
     wrong.delivery.retry()
     await wrong.until(lambda: "no connection to the NATS server" in wrong.why)
+
+
+def _creds(user: _Key, claims: str) -> str:
+    return (
+        f"-----BEGIN NATS USER JWT-----\n{claims}\n------END NATS USER JWT------\n\n"
+        f"-----BEGIN USER NKEY SEED-----\n{user.seed}\n------END USER NKEY SEED------\n"
+    )
 
 
 _STREAM = {"name": "TABLES", "subjects": ["tables.*.events"]}

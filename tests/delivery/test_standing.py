@@ -13,8 +13,10 @@ import structlog
 from tablectl.clock import SECOND
 from tablectl.config import load_config, make_config
 from tablectl.delivering import NOT_BEGUN, SIGN, SIGN_ONCE, UNSIGNED, Delivering
+from tablectl.delivery.actions import Probe
+from tablectl.delivery.answers import Answer
 from tablectl.delivery.outbox import Outbox
-from tablectl.delivery.standing import not_begun, standing
+from tablectl.delivery.standing import not_begun, standing, tries_in
 from tests.e2e.harness import BARE, Rig
 
 
@@ -27,6 +29,19 @@ def test_the_keys_are_the_same_before_and_after_it_begins() -> None:
     running = standing("https://x/", box.link(1_000 * SECOND), box, None, [5, 2])
     assert running.keys() == not_begun(None, "why", 7, 3).keys()
     assert (running["owed"], running["parked"], running["halted"]) == (4, [2, 5], False)
+
+
+def test_when_it_tries_again() -> None:
+    now = 1_000 * SECOND
+    box = Outbox.begin(now, head=7, acked=3)
+    assert tries_in(box, now) is None
+    later = box.sending(Probe()).answered(now, Answer(503, retry_after=120.0), 0.5)
+    assert tries_in(later, now) == 120
+    assert tries_in(later, now + 119 * SECOND + 1) == 1
+    assert tries_in(later, now + 500 * SECOND) == 0
+    assert tries_in(box.sending(Probe()).answered(now, Answer(403), 0.5), now) == 30
+    halted = box.sending(Probe()).answered(now, Answer(200, {"next": 99}), 0.5)
+    assert tries_in(halted, now) is None
 
 
 def test_a_sender_that_has_not_read_the_journal_says_so() -> None:

@@ -11,7 +11,7 @@ import ssl
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from email.utils import format_datetime, formatdate
 from pathlib import Path
 
 import aiohttp
@@ -20,6 +20,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from tablectl.clock import SECOND, Instant, now
+from tablectl.delivery import ways
 from tablectl.delivery.tls import DAY, Tls, TlsFiles
 from tests.delivery.authority import Authority, Pair
 from tests.delivery.test_http import Sender
@@ -107,7 +108,8 @@ async def says(tmp_path: Path, url: str, files: TlsFiles) -> str:
         if not sender.alarms:
             return ""
         (text,) = (text for code, text in sender.alarms if code == "delivery-link")
-        return text
+        assert text.endswith(f". {ways.CERTIFICATE}"), "a way out"
+        return text.removesuffix(f". {ways.CERTIFICATE}")
     finally:
         await sender.stop()
 
@@ -202,8 +204,7 @@ async def test_a_file_that_is_missing_or_wrong_is_named_and_taken_up_when_it_com
         await sender.until(lambda: sender.alarms)
         assert sender.alarms.pop() == (
             "delivery-link",
-            f"server.client_cert with the credential client-key: {ours.certificate}: "
-            "No such file or directory",
+            f"the credential client-key: {key}: No such file or directory. {ways.CERTIFICATE}",
         )
         for wrong, why in (
             (good.key.read_bytes(), "certificate and key do not belong together"),
@@ -354,9 +355,12 @@ async def test_check_looks_at_the_certificates_too(
     (tmp_path / "credentials" / "push-hmac").write_text(SECRET)
     shutil.copy(ours.key, tmp_path / "credentials" / "client-key")
 
-    async def found(authority: Authority, pair: Pair) -> list[tuple[str, str]]:
-        url = await listen(house.server(pair, demands=house))
-        server = {"url": url, "ca": str(authority.certificate), "client_cert": str(ours.certificate)}
+    async def found(
+        authority: Authority, pair: Pair, date: str = "", shows: bool = True
+    ) -> list[tuple[str, str]]:
+        url = await listen(house.server(pair, demands=None if date else house), date or None)
+        server = {"url": url, "ca": str(authority.certificate)}
+        server |= {"client_cert": str(ours.certificate)} if shows else {}
         raw = {
             "table": {"id": "T07"},
             "scanner": {"driver": "bee-tek", "device": "/dev/null"},
@@ -375,3 +379,13 @@ async def test_check_looks_at_the_certificates_too(
     ):
         told = await found(authority, pair)
         assert any(g == grade and words in text for g, text in told), (words, told)
+    ended = house.issue(begins=-9, ends=-2)
+    told = await found(house, ended, formatdate(now().wall / SECOND, usegmt=True))
+    assert "our clock agrees with the server's: it must be renewed there" in told[0][1]
+    told = await found(house, ended, formatdate(now().wall / SECOND - 9 * DAY, usegmt=True))
+    assert "set the clock of this machine" in told[0][1]
+    told = await found(house, house.issue(), shows=False)
+    assert "certificate of this table" in told[0][1], told
+    (tmp_path / "credentials" / "client-key").unlink()
+    told = await found(house, house.issue())
+    assert told[0][1].startswith("the credential client-key: ") and "/client-key: No such file" in told[0][1]

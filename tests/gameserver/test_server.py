@@ -14,8 +14,11 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
+from click.testing import CliRunner
 
+from tablectl.cli.gameserver import gameserver
 from tablectl.gameserver.server import GameServer, accept_epoch
+from tablectl.gameserver.store import Store
 from tests.gameserver.posting import EPOCH, SECRET, Request, body, resulted
 
 
@@ -110,6 +113,16 @@ async def test_a_request_too_large_or_by_the_wrong_method_is_refused(
 async def test_a_bad_secret_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="whsec_"):
         GameServer(tmp_path / "x.db", ["passphrase"])
+
+
+@pytest.mark.parametrize("line", ["--db {0} accept T07 bbbbbb", "accept T07 bbbbbb --db {0}"])
+def test_the_database_is_named_before_accept_or_behind_it(tmp_path: Path, line: str) -> None:
+    store = Store(tmp_path / "server.db")
+    store.refuse_epoch("T07", "bbbbbb")
+    store.close()
+    words = line.format(tmp_path / "server.db").split()
+    done = CliRunner().invoke(gameserver, words)
+    assert (done.exit_code, "event 1 comes next" in done.output) == (0, True), done.output
 
 
 async def test_a_person_accepts_a_history_while_it_runs(
