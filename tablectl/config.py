@@ -99,7 +99,7 @@ class Config(Section):
 
     @property
     def journal_path(self) -> Path:
-        """The table's database; a link was followed at the load, so that lock and logs lie beside the file."""
+        """The table's database; a link was followed at the load: lock and logs lie beside the file."""
         return self._journal
 
     @property
