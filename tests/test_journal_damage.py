@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.journal import Journal, JournalFault, JournalReader, Row
+from tablectl.journal_verify import verify_span
 from tests.past_rows import rows_of
 from tests.test_journal import EVENTS
 
@@ -296,3 +297,31 @@ def test_a_crash_while_a_new_file_is_put_in_place_is_finished(tmp_path: Path, st
     assert journal.rows() == whole.rows[:50]
     assert not (tmp_path / "T07.db.ready").exists()
     journal.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows WHERE row = 5; END",
+        "CREATE VIEW v AS SELECT * FROM rows",
+        "CREATE TABLE t (x)",
+        "CREATE UNIQUE INDEX t ON rows (private)",
+        "ALTER TABLE rows ADD COLUMN x DEFAULT 1",
+        "DROP INDEX rows_type; CREATE INDEX rows_type ON rows (type) WHERE row > 9",
+    ],
+)
+def test_what_tablectl_did_not_make_is_refused_at_the_start_and_by_verify(tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "T07.db"
+    journal = Journal.open(path, "T07")
+    journal.append(rows_of(EVENTS))
+    assert verify_span(journal).sequence > 0
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(sql)
+    with pytest.raises(JournalFault, match="that tablectl did not make"):
+        verify_span(journal)  # it was planted while the table runs
+    journal.close()
+    said = r"T07\.db: it has a .* that tablectl did not make.*restore"
+    with pytest.raises(JournalFault, match=said):
+        Journal.open(path, "T07")
+    with pytest.raises(JournalFault, match=said):
+        JournalReader.open(path)

@@ -97,8 +97,9 @@ def _compared(report: dict[str, Any]) -> str:
     if not report["not_compared"]:
         return f"{report['held']} held by the server, {len(report['differences'])} different"
     taken = "" if report["error"] else "all acknowledged, "
+    why = short(report["not_compared"], 300)
     return (
-        f"{taken}NOT compared with what the server holds: it cannot be asked ({short(report['not_compared'], 300)}). "
+        f"{taken}NOT compared with what the server holds: it cannot be asked ({why}). "
         f"Compare it yourself: the journal and the last word on each round are kept in {report['kept']}"
     )
 
