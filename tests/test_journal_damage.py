@@ -307,7 +307,7 @@ def test_a_crash_while_a_new_file_is_put_in_place_is_finished(tmp_path: Path, st
         "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows WHERE row = 5; END",
         "CREATE VIEW v AS SELECT * FROM rows",
         "CREATE TABLE t (x)",
-        "CREATE UNIQUE INDEX t ON rows (private)",
+        "CREATE UNIQUE INDEX t ON rows (row, private)",
         "ALTER TABLE rows ADD COLUMN x DEFAULT 1",
         "DROP INDEX rows_type; CREATE INDEX rows_type ON rows (type) WHERE row > 9",
     ],
