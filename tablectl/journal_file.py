@@ -82,6 +82,8 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         db = connect(path, mode)
         meta = {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
         _check_meta(path, meta, mode)
+        if found := foreign(db):
+            raise JournalFault(f"{path}: {found}; {WAY_OUT}")
         if mode == "rw":
             prepare(db)
         else:
@@ -94,6 +96,21 @@ def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, 
         if isinstance(error, sqlite3.Error):
             raise fault_of(path, error, f"not a journal that can be read{where}") from error
         raise
+
+
+def foreign(db: sqlite3.Connection) -> str:
+    """What the file has that tablectl did not make, in words; "" when there is nothing.
+
+    A trigger or a column's default would change, behind each commit, what was said to be stored.
+    """
+    made = {" ".join(sql.split()) for sql in _DDL.split(";")}
+    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_master"):
+        ours = name == "sqlite_autoindex_rows_1" if sql is None else " ".join(str(sql).split()) in made
+        if not ours:
+            return (
+                f"it has a {kind} {str(name)[:60]!r} that tablectl did not make: no row of it can be trusted"
+            )
+    return ""
 
 
 def _on_the_disk(path: Path) -> None:

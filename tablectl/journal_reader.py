@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, open_existing
+from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, foreign, open_existing
 from tablectl.journal_place import where_in_file
 from tablectl.journal_rounds import RoundQueries
 from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
@@ -69,6 +69,11 @@ class JournalReader(RoundQueries):
     def _rows(self, where: str, *values: object) -> list[Row]:
         found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text
         return [Row(*columns) for columns in found]  # type: ignore[arg-type]
+
+    def foreign(self) -> str:
+        """What the file has that tablectl did not make; it may have come since it was opened."""
+        with self._lock:
+            return foreign(self._db)
 
     def rows(self, after: int = 0, limit: int = PAGE) -> list[Row]:
         """Rows behind ``after``, in order, at most 500 at a time."""

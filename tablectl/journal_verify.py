@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablectl.events import ShoeStarted
+from tablectl.journal_file import WAY_OUT
 from tablectl.journal_keep import check_removed
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import Anchor, JournalFault, Row, decode_row
@@ -36,6 +37,8 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
 
     Raises :class:`JournalFault` naming the first bad row, and :class:`JournalUnavailable`.
     """
+    if found := reader.foreign():
+        raise JournalFault(f"{reader.path}: {found}; {WAY_OUT}")
     state: State | None = None
     start = row = checked = replayed = sequence = 0
     digest = b""

@@ -133,7 +133,13 @@ def test_export_is_what_was_published_and_replaces_nothing(
     assert code == 0 and {(r["shoe"], r["round"]) for r in found} == {("1", "1")}
     assert [r["type"] for r in found][-1] == "tablectl.round.resulted.v1"
     code, out, _ = typed(capsys, "export", str(tmp_path / "none.csv"), "--until", "2020-01-01T00:00", *at)
-    assert code == 0 and ": 0 events" in out
+    assert code == 0 and ": 0 events, as CSV" in out
+    code, out, _ = typed(capsys, "export", str(tmp_path / "e.txt"), "--round", "1/1", *at)
+    assert code == 0 and "one JSON event a line" in out
+    for what in (("--round", "9/9"), ("--shoe", "9")):
+        code, out, err = typed(capsys, "export", str(tmp_path / "nothing.csv"), *what, *at)
+        assert (code, out) == (1, "") and f"no event of {what[0][2:]} {what[1]} is in this journal" in err
+        assert not (tmp_path / "nothing.csv").exists()
 
 
 def test_a_backup_while_it_plays_is_whole_and_goes_back(
@@ -400,7 +406,7 @@ def test_no_cell_of_an_export_is_a_formula(tmp_path: Path) -> None:
 
     event = json.dumps({"time": "=1+1", "type": "@x", "data": {"a": "=1"}})
     rows = [{"event": event, "sequence": 1, "shoe": "-1", "round": "+1", "row": 1, "hash": "ab"}]
-    assert write_events(str(tmp_path / "a.csv"), [rows]) == 1
+    assert write_events(str(tmp_path / "a.csv"), [rows]) == "1 event, as CSV"
     (line,) = csv.reader((tmp_path / "a.csv").read_text().splitlines()[1:])
     assert line[1:5] == ["'=1+1", "'@x", "'-1", "'+1"]
     assert os.stat(tmp_path / "a.csv").st_mode & 0o777 == 0o600

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tablectl.clock import Instant
+from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row
 from tablectl.journal_file import connect, pages_of, sync
+from tablectl.journal_verify import verify_span
 from tests.journals import fill
 from tests.past_rows import rows_of
 from tests.test_journal import EVENTS
@@ -406,3 +409,32 @@ def test_a_large_file_is_not_looked_through_for_the_sake_of_a_detail(
         assert "Page 3" in pages_of(db)
         monkeypatch.setattr("tablectl.journal_file.MOST_CHECKED", 8192)
         assert pages_of(db) == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows WHERE row = 5; END",
+        "CREATE VIEW v AS SELECT * FROM rows",
+        "CREATE TABLE t (x)",
+        "CREATE UNIQUE INDEX t ON rows (row, private)",
+        "ALTER TABLE rows ADD COLUMN x DEFAULT 1",
+        "DROP INDEX rows_type; CREATE INDEX rows_type ON rows (type) WHERE row > 9",
+    ],
+)
+def test_what_tablectl_did_not_make_is_refused_at_the_start_and_by_verify(tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "T07.db"
+    journal = Journal.open(path, "T07")
+    started = private_body(ControllerStarted(version="1"), Instant(1, 1))
+    journal.append([Row(n, None, None, started) for n in range(1, 9)])
+    assert verify_span(journal).finished
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(sql)
+    with pytest.raises(JournalFault, match="that tablectl did not make"):
+        verify_span(journal)  # it was planted while the table runs
+    journal.close()
+    said = r"T07\.db: it has a .* that tablectl did not make.*restore"
+    with pytest.raises(JournalFault, match=said):
+        Journal.open(path, "T07")
+    with pytest.raises(JournalFault, match=said):
+        JournalReader.open(path)

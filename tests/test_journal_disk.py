@@ -265,40 +265,54 @@ def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
         rig.runtime.start()
 
 
-def test_a_disk_that_filled_unseen_is_said_by_all_that_people_and_programs_look_at(
-    disk: Callable[[str], Path],
+TROUBLES = [
+    ("full", "disk-full", "the journal's disk is full", "frees room"),
+    ("locked", "journal-locked", "another program holds the journal", "ends that program"),
+]
+"""Cause, alert, and what is said: what is wrong, and the way out."""
+
+
+@pytest.mark.parametrize(("cause", "code", "what", "way"), TROUBLES)
+def test_a_journal_that_cannot_be_written_is_said_by_all_that_people_and_programs_look_at(
+    disk: Callable[[str], Path], cause: str, code: str, what: str, way: str
 ) -> None:
     """The first command finds it out: it is with the table, says so, and takes effect when there is room."""
     folder = disk("2M")
     with Bench("bee-tek", overrides=BARE, disk=folder) as rig:
         rig.open_table(CARDS * 4)
-        stuff = fill(folder)
+        other = sqlite3.connect(rig.journal_path, isolation_level=None)
+        if cause == "full":
+            stuff = fill(folder)
+        else:
+            other.execute("BEGIN IMMEDIATE")
         where = ("--socket", str(rig.socket_path))
         begun = time.monotonic()
         body = rig.body("sign-in", args={"name": "Zoe", "pickup": "left"})
         status, answer = rig.post(body)
         assert time.monotonic() - begun < 5
-        assert (status, answer["kept"]) == (503, True) and "the journal's disk is full" in answer["error"]
+        assert (status, answer["kept"]) == (503, True) and what in answer["error"]
         again, said = rig.post(body)
         assert (again, said["kept"]) == (503, True), "it is not refused when it is asked again"
         asked = tablectl("sign-out", *where)
-        assert asked.returncode == 1 and "the journal's disk is full" in asked.stderr
+        assert asked.returncode == 1 and what in asked.stderr
         rig.runtime.watch()
         for words in (("status",), ("alerts",)):
             shown = tablectl(*words, *where).stdout
-            assert "disk-full" in shown and "the journal's disk is full" in shown.lower()
-            assert "frees room" in shown, "the way out"
-        assert "ack disk-full" not in tablectl("alerts", *where).stdout, "it cannot be acknowledged now"
-        code, health = rig.client.get("/healthz")
-        assert (code, health["alerts"], health["journal"]["cause"]) == (200, ["disk-full"], "full")
-        assert "frees room" in health["journal"]["why"]
+            assert code in shown and what in shown.lower()
+            assert way in shown, "the way out"
+        assert f"ack {code}" not in tablectl("alerts", *where).stdout, "it cannot be acknowledged now"
+        status, health = rig.client.get("/healthz")
+        assert (status, health["alerts"], health["journal"]["cause"]) == (200, [code], cause)
+        assert way in health["journal"]["why"]
         with contextlib.closing(stream(rig.socket_path)) as sock:
             sock.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
             page = b"".join(iter(lambda: sock.recv(65536), b"")).decode()
-        assert 'tablectl_journal_cause{cause="full"} 1.0' in page
-        assert 'tablectl_alert{alert="disk-full"} 1.0' in page
-        assert "JOURNAL: The journal's disk is full" in service_status(rig.runtime.view())
-        stuff.unlink()
+        assert f'tablectl_journal_cause{{cause="{cause}"}} 1.0' in page
+        assert f'tablectl_alert{{alert="{code}"}} 1.0' in page
+        assert f"journal: {what}" in service_status(rig.runtime.view()).lower()
+        if cause == "full":
+            stuff.unlink()
+        other.close()
         rig.wait(lambda s: s["journal"]["state"] == "ok" and s["dealer"] == "Zoe", "it takes effect")
         assert rig.post(body)[0] == 200
         assert rig.client.state()["dealer"] == "Zoe", "and the sign-out has not"

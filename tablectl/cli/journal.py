@@ -125,8 +125,10 @@ def export(
     """
     query = _query(shoe, which, first, last, since, until) | {"public": 1}
     with journal_of(target, config_file) as source:
-        count = write_events(file, ([mapping(r) for r in page] for page in _pages(source, query)))
-    output.say(f"written to {escape(file)}: {count} events")
+        pages = ([mapping(r) for r in page] for page in _pages(source, query))
+        named = f"round {which}" if which is not None else f"shoe {shoe}" if shoe is not None else ""
+        told = write_events(file, pages, named)
+    output.say(f"written to {escape(file)}: {told}")
     return 0
 
 

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tablectl.cli.new_file import cell, csv_text, whole
+from tablectl.cli.output import Refused
 
 COLUMNS = ("sequence", "time", "type", "shoe", "round", "data", "row", "hash")
 
 
-def write_events(path: str, pages: Iterable[Iterable[Mapping[str, Any]]]) -> int:
-    """Write the events of ``pages``; how many. Raises :class:`~tablectl.cli.output.Refused`."""
+def write_events(path: str, pages: Iterable[Iterable[Mapping[str, Any]]], named: str = "") -> str:
+    """Write the events of ``pages``; what was written. ``named``: what they are of, if it must be there.
+
+    Raises :class:`~tablectl.cli.output.Refused`.
+    """
     as_csv = path.lower().endswith(".csv")
     count = 0
     with whole(path) as file:
@@ -24,7 +28,9 @@ def write_events(path: str, pages: Iterable[Iterable[Mapping[str, Any]]]) -> int
                 file.write(csv_text([_line(row) for row in texts]))
             else:
                 file.write("".join(f"{row['event']}\n" for row in texts))
-    return count
+        if named and not count:
+            raise Refused(f"refused: no event of {named} is in this journal, within what was asked for")
+    return f"{count} event{'s' * (count != 1)}, {'as CSV' if as_csv else 'one JSON event a line'}"
 
 
 def _line(row: Mapping[str, Any]) -> list[Any]:

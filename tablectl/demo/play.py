@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.config import load_config
-from tablectl.demo.compare import differences, held_rounds, sent_rounds
+from tablectl.demo.compare import CannotAsk, differences, held_by, held_rounds, keep, sent_rounds
 from tablectl.demo.files import new_secret, write_config
 from tablectl.demo.game import GameServerThread
 from tablectl.demo.screen import Screen, summary
@@ -107,7 +107,7 @@ def main(
             shoe_now = running[0].runtime.state.shoe
             if shoe_now is not None:
                 screen.bar(shoe_now.left, shoe_now.size)
-        reports = [_report(one, game, time.monotonic() - begun) for one in running]
+        reports = [_report(one, game, url, time.monotonic() - begun) for one in running]
         return summary(reports, screen, json_output)
 
 
@@ -187,7 +187,19 @@ def _settle(one: Table) -> None:
     raise TimeoutError(f"the game server does not take everything: {one.client.state()['link']['why']}")
 
 
-def _report(one: Table, game: GameServerThread | None, seconds: float) -> dict[str, Any]:
+def _compare(
+    one: Table, game: GameServerThread | None, url: str, sent: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """What the server holds against what was sent; where it cannot be asked the journal is kept for that."""
+    try:
+        held = held_rounds(game.url, one.name) if game else held_by(url, one.name)
+        return {"held": len(held), "differences": differences(sent, held), "not_compared": "", "kept": None}
+    except CannotAsk as why:
+        kept = keep(one.runtime.config.journal_path, sent, one.name)
+        return {"held": None, "differences": [], "not_compared": str(why), "kept": str(kept)}
+
+
+def _report(one: Table, game: GameServerThread | None, url: str, seconds: float) -> dict[str, Any]:
     path = one.runtime.config.journal_path
     state = one.runtime.state
     one.runtime.stop()
@@ -199,7 +211,6 @@ def _report(one: Table, game: GameServerThread | None, seconds: float) -> dict[s
     finally:
         reader.close()
     sent = sent_rounds(path)
-    held = held_rounds(game.url, one.name) if game else None
     return {
         "table": one.name,
         "shoes": one.dealer.ledger.shoes,
@@ -209,8 +220,7 @@ def _report(one: Table, game: GameServerThread | None, seconds: float) -> dict[s
         "events": state.sequence,
         "journal_rows": rows,
         "journal_fault": verified,
-        "differences": [] if held is None else differences(sent, held),
-        "held": None if held is None else len(held),
+        **_compare(one, game, url, sent),
         "error": one.error,
         "seconds": round(seconds, 1),
     }

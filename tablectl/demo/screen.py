@@ -10,6 +10,7 @@ from typing import Any
 
 from tablectl.core import Durable
 from tablectl.journal_writer import Batch
+from tablectl.notify import short
 
 
 class Screen:
@@ -92,23 +93,32 @@ class Screen:
             sys.stderr.flush()
 
 
-def summary(reports: list[dict[str, Any]], screen: Screen, json_output: bool) -> int:
-    good = all(
-        not r["error"] and not r["journal_fault"] and not r["differences"] and r["rounds"] for r in reports
+def _compared(report: dict[str, Any]) -> str:
+    if not report["not_compared"]:
+        return f"{report['held']} held by the server, {len(report['differences'])} different"
+    taken = "" if report["error"] else "all acknowledged, "
+    why = short(report["not_compared"], 300)
+    return (
+        f"{taken}NOT compared with what the server holds: it cannot be asked ({why}). "
+        f"Compare it yourself: the journal and the last word on each round are kept in {report['kept']}"
     )
+
+
+def summary(reports: list[dict[str, Any]], screen: Screen, json_output: bool) -> int:
+    faults = ("error", "journal_fault", "differences", "not_compared")
+    good = all(r["rounds"] and not any(r[fault] for fault in faults) for r in reports)
     if json_output:
         print(json.dumps({"good": good, "tables": reports, "last_hands": screen.last_hand}))  # noqa: T201
         return 0 if good else 1
     for r in reports:
-        held = "its own server" if r["held"] is None else f"{r['held']} held by the server"
         screen.line("")
         screen.line(f"table {r['table']}: {r['rounds']} rounds ({r['voids']} void), {r['cards']} cards drawn")
         screen.line(f"  last hand announced: {screen.last_hand} time(s)")
-        screen.line(f"  results: {r['rounds']} sent, {held}, {len(r['differences'])} different")
+        screen.line(f"  results: {r['rounds']} sent, {_compared(r)}")
         screen.line(f"  journal: {r['journal_fault'] or str(r['journal_rows']) + ' rows, verified'}")
         screen.line(f"  took {r['seconds']} s")
         for problem in (*r["differences"][:10], r["error"]):
             if problem:
-                screen.line(f"  PROBLEM: {problem}")
+                screen.line(f"  PROBLEM: {short(problem, 1000)}")
     screen.line("all is well" if good else "NOT all is well")
     return 0 if good else 1

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tablectl import demo
 from tablectl.demo import compare, play
+from tablectl.demo.files import new_secret
+from tablectl.demo.game import GameServerThread
+from tablectl.journal import JournalReader
 from tablectl.scripted_dealer import ScriptedDealer
+from tests.delivery.picky import Picky
 from tests.e2e.harness import SOAK
 
 FAULTS = (
@@ -80,6 +87,48 @@ def test_demo_tells_of_a_difference(
     assert len(table["differences"]) == 2
     assert any("1/3" in text for text in table["differences"])
     assert "1/4: not at the server" in table["differences"]
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_server_of_others_is_compared_or_said_not_to_be(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tells: bool
+) -> None:
+    secret = new_secret()
+    monkeypatch.setenv("TABLECTL_PUSH_SECRET", secret)
+    monkeypatch.setattr(ScriptedDealer, "play", stop_after(2))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with contextlib.ExitStack() as stack:
+        if tells:
+            server = GameServerThread(tmp_path / "game.db", secret)
+            server.start()
+            stack.callback(server.stop)
+            url = server.events_url
+        else:
+            url = stack.enter_context(Picky(tmp_path / "game.db", secret, lambda event: False)).url
+        code = demo.main(shoe="bee-tek", speed=1_000, server=url)
+    told = capsys.readouterr().out
+    if tells:
+        assert code == 0 and "held by the server, 0 different" in told and "all is well" in told
+        return
+    assert code == 1 and "NOT compared" in told and "NOT all is well" in told and "0 different" not in told
+    (kept,) = tmp_path.glob("tablectl-demo-kept-*")
+    assert str(kept) in told
+    assert len(json.loads((kept / "DEMO-results.json").read_text())) >= 2
+    with contextlib.closing(JournalReader.open(kept / "DEMO.db")) as journal:
+        assert journal.verify() > 10
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("nats://127.0.0.1:4222", "not reached over HTTP"),
+        ("http://127.0.0.1:1/results/{table}", "does not end with"),
+        ("http://127.0.0.1:1/v1/tables/{table}/events", "Connection refused"),
+    ],
+)
+def test_why_a_server_cannot_be_asked_is_said(url: str, why: str) -> None:
+    with pytest.raises(compare.CannotAsk, match=why):
+        compare.held_by(url, "T07")
 
 
 def stop_after(rounds: int) -> Any:
