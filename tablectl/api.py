@@ -18,7 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tablectl.api_commands import Commands, error, peer_of
+from tablectl.api_commands import Commands, error, peer, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
@@ -43,6 +43,9 @@ STALLED = 10.0
 MOST_STREAMS = 64
 """How many clients may follow events at the same time."""
 MOST_CONNECTIONS = 256
+KEPT_FOR_ORDERS = 32
+SHARE = 96
+"""Requests of one user that are answered at the same time, of those that ask and of those that order."""
 IDLE = 60.0
 """A connection that asks for nothing for so long (s) is cut off."""
 
@@ -83,7 +86,9 @@ class Api:
         self._back = back
         self._clock = clock
         self._more = more
-        self._connections = Connections(MOST_CONNECTIONS, IDLE)
+        self._connections = Connections(
+            MOST_CONNECTIONS, IDLE, kept=KEPT_FOR_ORDERS, share=SHARE, who=lambda request: peer(request)[1]
+        )
         self._runner: web.AppRunner | None = None
         self._bound = False
         self._following: list[web.Request] = []
