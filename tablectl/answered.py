@@ -37,6 +37,10 @@ class Answers:
             if len(self._known) > ANSWERS:
                 self._known.popitem(last=False)
 
+    def has(self, id_: str) -> bool:
+        """Whether a command with this id was answered."""
+        return id_ in self._known
+
     def find(self, asked: Command | CommandRecorded) -> Answer | CommandRecorded | None:
         """The answer it got; the record of its refusal if its id stands for another; None: it is new."""
         known = self._known.get(asked.id)

@@ -28,7 +28,7 @@ from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
 from tablectl.metrics import Metrics
 from tablectl.service import Published
-from tablectl.views import state_view
+from tablectl.views import state_view, with_present
 
 BODY = 16 * 1024
 """The longest body of a request."""
@@ -147,7 +147,7 @@ class Api:
         view = {"table": facts.table, "epoch": facts.epoch, "test": facts.test}
         state, now = self._published.state, self._clock()
         view |= state_view(state, now)
-        view |= facts.extra()
+        view = with_present(view | facts.extra())
         view["last_result"] = facts.last_result()
         view["say"] = self._published.said.last(state.version, now.boot)
         return view
@@ -161,10 +161,13 @@ class Api:
 
     async def _healthz(self, request: web.Request) -> web.Response:
         why = self._facts.health()
-        alerts = {"alerts": [alert for alert, _ in self._published.state.alerts]}
+        view = self._view()
+        journal = {name: view["journal"][name] for name in ("state", "cause", "why")}
+        also = {"alerts": [one["alert"] for one in view["alerts"]], "journal": journal}
+        # A disk in trouble is no reason to end the process: what waits for the disk would be lost.
         if why is None:
-            return web.json_response({"ok": True, **alerts})
-        return web.json_response({"ok": False, "why": why, **alerts}, status=503)
+            return web.json_response({"ok": True, **also})
+        return web.json_response({"ok": False, "why": why, **also}, status=503)
 
     async def _delivery(self, request: web.Request) -> web.Response:
         return web.json_response(self._facts.delivery())

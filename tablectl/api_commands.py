@@ -20,6 +20,7 @@ from tablectl.core import Core, Record
 from tablectl.events import CommandRecorded
 from tablectl.gate import BUSY, Gate, NotLetIn
 from tablectl.journal import JournalFault
+from tablectl.journal_trouble import BEHIND, JournalTrouble
 from tablectl.looking_back import LookingBack
 from tablectl.past import parse_round
 from tablectl.service import Published
@@ -29,6 +30,8 @@ from tablectl.table.inputs import LOOKING_BACK, SUPERVISED, Past
 LINK_WAIT = 2.0
 """How long (s) `bets open` waits for a good link before it is refused."""
 ANSWER_WAIT = 10.0
+FAILS_WAIT = 1.0
+"""How long (s) a journal fails before commands are refused: a short lock is over by then."""
 
 _UNREADABLE = (JournalFault, sqlite3.Error, OSError)
 """What reading the journal may raise."""
@@ -48,6 +51,7 @@ class Commands:
         back: LookingBack,
         clock: Callable[[], Instant],
         scanner_free: Callable[[], Awaitable[str | None]],
+        journal: Callable[[], JournalTrouble | None] = lambda: None,
     ) -> None:
         self._core = core
         self._gate = gate
@@ -56,6 +60,9 @@ class Commands:
         self._back = back
         self._clock = clock
         self._scanner_free = scanner_free
+        self._journal = journal
+        self._given: set[str] = set()
+        """Commands handed to the core whose answer is not stored yet."""
 
     def routes(self) -> list[web.RouteDef]:
         """Where they are found."""
@@ -71,6 +78,8 @@ class Commands:
             expect = parse_expect(given.get("expect"))
         except BadRequest as bad:
             return error(400, str(bad))
+        if (refusal := await self._not_now(given["id"], kind.value)) is not None:
+            return web.json_response(refusal, status=503)
         uid = peer(request)[1]
         supervisor = given.get("pin") is not None or kind in SUPERVISED
         if supervisor:
@@ -141,6 +150,8 @@ class Commands:
 
     async def let_in(self, asked: CommandRecorded, pin: str | None) -> web.Response | None:
         """None if the pit boss is let in; else the refusal."""
+        if (not_now := await self._not_now(asked.id, asked.command)) is not None:
+            return web.json_response(not_now, status=503)
         try:
             await self._gate.let_in(asked, pin)
         except NotLetIn as refusal:
@@ -165,9 +176,14 @@ class Commands:
 
         ``over()``: it was committed, however late, or will never be.
         """
+        name = _name(given)
+        if (refusal := await self._not_now(id_, name)) is not None:
+            over()
+            return 503, refusal
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def reply(answer: Answer) -> None:
+            self._given.discard(id_)
             over()
             if not answered.done():
                 answered.set_result(answer)
@@ -175,11 +191,10 @@ class Commands:
         if not self._core.offer(given, reply):
             over()
             return 503, {"error": BUSY}
-        try:
-            answer = await asyncio.wait_for(answered, ANSWER_WAIT)
-        except TimeoutError:
-            text = "no answer yet: the journal is slow. Look at the state, then repeat with the same id"
-            return 503, {"error": text}
+        self._given.add(id_)
+        if (kept := await self._kept(answered, name)) is not None:
+            return 503, kept
+        answer = answered.result()
         body = {
             "id": id_,
             "accepted": answer.accepted,
@@ -188,6 +203,41 @@ class Commands:
             "version": answer.version,
         }
         return 200 if answer.accepted else 409, body
+
+    async def _not_now(self, id_: str, name: str) -> dict[str, Any] | None:
+        """The refusal of a command while the journal cannot be written; one given before is not refused.
+
+        What is refused here never reached the table, and cannot take effect later.
+        """
+        if not await self._fails_on():
+            return None
+        trouble = self._journal()
+        if trouble is None:
+            return None
+        if id_ in self._given or self._core.knows(id_):
+            return {"error": trouble.keeps(name), "kept": True}
+        return {"error": trouble.refuses(name), "kept": False}
+
+    async def _fails_on(self) -> bool:
+        """Whether the journal fails, and goes on failing for :data:`FAILS_WAIT`."""
+        until = self._clock().boot + int(FAILS_WAIT * SECOND)
+        while failing(self._journal()):
+            if self._clock().boot >= until:
+                return True
+            await asyncio.sleep(0.05)
+        return False
+
+    async def _kept(self, answered: asyncio.Future[Answer], name: str) -> dict[str, Any] | None:
+        """Wait for the commit. None: it is answered; else what is told of one that waits for the disk."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        while not answered.done():
+            await asyncio.wait({answered}, timeout=0.1)
+            late = loop.time() - begun >= ANSWER_WAIT
+            if not answered.done() and (late or (failing(self._journal()) and await self._fails_on())):
+                trouble = self._journal() or BEHIND
+                return None if answered.done() else {"error": trouble.keeps(name), "kept": True}
+        return None
 
     async def _wait_for_link(self) -> None:
         rules = self._published.state.rules
@@ -221,6 +271,17 @@ def record_of(
         saw_round=None if expect is None else expect.round,
         saw_version=None if expect is None else expect.version,
     )
+
+
+def failing(trouble: JournalTrouble | None) -> bool:
+    """Whether the journal cannot be written, and is not only slow."""
+    return trouble is not None and trouble.code != BEHIND.code
+
+
+def _name(given: Command | Record) -> str:
+    if isinstance(given, Command):
+        return given.kind.value
+    return given.event.command if isinstance(given.event, CommandRecorded) else given.event.TYPE
 
 
 def error(status: int, text: str) -> web.Response:

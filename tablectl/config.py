@@ -52,6 +52,7 @@ class Config(Section):
     secrets: SecretsConfig = SecretsConfig()
 
     _path: Path = PrivateAttr(default=Path())
+    _journal: Path = PrivateAttr(default=Path())
     _rules: HouseRules | None = PrivateAttr(default=None)
     _credentials: Path | None = PrivateAttr(default=None)
     _push_secrets: tuple[str, ...] = PrivateAttr(default=())
@@ -98,8 +99,8 @@ class Config(Section):
 
     @property
     def journal_path(self) -> Path:
-        """The table's database."""
-        return self.journal.path or Path("/var/lib/tablectl") / f"{self.table.id}.db"
+        """The table's database; a link was followed at the load: lock and logs lie beside the file."""
+        return self._journal
 
     @property
     def backups_path(self) -> Path:
@@ -160,6 +161,12 @@ def make_config(raw: Mapping[str, object], path: Path) -> Config:
     except ConfigError as error:
         text = str(error)
         raise ConfigError(text if text.startswith(rules) else f"{path}: table.rules: {text}") from None
+    journal = config.journal.path or Path("/var/lib/tablectl") / f"{config.table.id}.db"
+    try:
+        # SQLite puts its log beside what a link leads to: so must the lock be, else two would write one file.
+        config._journal = journal.resolve()
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{path}: journal.path: {journal}: {error}") from None
     folder = config.secrets.folder
     if folder is not None and not folder.is_dir():
         raise ConfigError(f"{path}: secrets.folder: {folder} is no folder")

@@ -139,6 +139,10 @@ class Core:
         self._inbox.put(Posted(given, reply))
         return True
 
+    def knows(self, id_: str) -> bool:
+        """Whether a command with this id was decided, committed or not; may be asked by any thread."""
+        return self._answers.has(id_)
+
     @property
     def full(self) -> bool:
         """Whether a scan has to wait for room."""

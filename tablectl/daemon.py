@@ -205,7 +205,7 @@ class Reloads:
         if self._asked and self._thread is not None and self._thread.is_alive():
             if time.monotonic() - self._begun > HANGS and not self._told:
                 self._told = True
-                self._refused("its file is still being read; does its disk answer?")
+                self._waits()
             return
         if self._asked:
             self._asked = False
@@ -230,6 +230,12 @@ class Reloads:
         finally:
             notify("READY=1")
             self._wake()
+
+    def _waits(self) -> None:
+        said = "the configuration is still being read, until then the old one stays: does its disk answer?"
+        self._log.error(said)
+        self.said = "; reload waits for its file"
+        self._runtime.supervision.alarm("reload", said.capitalize())
 
     def _refused(self, why: str) -> None:
         self._log.error("the configuration is not reloaded, the old one stays", reason=why)

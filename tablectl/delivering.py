@@ -36,7 +36,7 @@ NO_LIBRARY = "nats needs the package nats-py, which comes with: pip install 'tab
 class Delivering:
     """Who sends the events of one journal (``epoch``), if anybody does.
 
-    ``on_link``, ``on_acked``, ``on_alarm``: as of :class:`~tablectl.delivery.sender.Job`.
+    ``on_link``, ``on_acked``, ``on_alarm``, ``on_over``: as of :class:`~tablectl.delivery.sender.Job`.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Delivering:
         on_link: Callable[[Link], None],
         on_acked: Callable[[int], None],
         on_alarm: Callable[[str, str], None],
+        on_over: Callable[[str, str], None] = lambda *_: None,
         log: Any,
     ) -> None:
         self._config = config
@@ -54,6 +55,7 @@ class Delivering:
         self._on_link = on_link
         self._on_acked = on_acked
         self._on_alarm = on_alarm
+        self._on_over = on_over
         self._log = log
         self.sender: Sender | None = None
         """None without a game server, and while the signing secret is missing."""
@@ -132,6 +134,7 @@ class Delivering:
             deadline=config.server.timeout,
             tls=config.tls,
             warn_days=config.server.certificate_days,
+            on_over=self._on_over,
         )
         if config.server.kind == "http":
             return HttpDelivery(config.server.url, secrets, job)

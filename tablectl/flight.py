@@ -22,7 +22,6 @@ from tablectl import __version__
 from tablectl.clock import Instant, iso
 from tablectl.events import Event
 from tablectl.item_words import hex_of, item_words
-from tablectl.private_files import FILE
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import Command
 
@@ -66,31 +65,38 @@ class FlightRecorder:
     def write(self, folder: Path, table: str, why: str, at: Instant, *, asked: bool = False) -> Path:
         """Write them to a new file in ``folder``, one JSON object a line, and remove the oldest recordings.
 
-        ``asked``: no fault, somebody wanted it; such ones never push out those of a fault. Raises
-        :class:`OSError` where that cannot be.
+        A recording whose name is of a later time than ``at`` was made before a clock was put back, so it is
+        older than all the others. ``asked``: no fault, somebody wanted it; such ones never push out those of
+        a fault. Raises :class:`OSError` where that cannot be.
         """
         stamp = iso(at.wall).replace("-", "").replace(":", "").split(".")[0]
         name = f"{table}-flight-asked" if asked else f"{table}-flight"
-        path = _free(folder, f"{name}-{stamp}")
+        lines = list(self.lines())
         header = {"flight": 1, "table": table, "version": __version__, "why": why, "time": iso(at.wall)}
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
+        path, descriptor = _new(folder, f"{name}-{stamp}")
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 a descriptor, for its mode
-            for line in ({**header, "boot": at.boot}, *self.lines()):
+            for line in ({**header, "boot": at.boot}, *lines):
                 file.write(json.dumps(line) + "\n")
-        ours = re.compile(re.escape(name) + r"-\d{8}T\d{6}Z?(-\d)?\.jsonl", re.ASCII)
-        made = [one for one in folder.glob(f"{name}-*.jsonl") if ours.fullmatch(one.name)]
-        for old in sorted(made)[:-KEPT]:
+        ours = re.compile(re.escape(name) + r"-(\d{8}T\d{6})Z?(-\d)?\.jsonl", re.ASCII)
+        made = {one: found.group(1, 2) for one in folder.iterdir() if (found := ours.fullmatch(one.name))}
+        second = stamp.removesuffix("Z")
+
+        def age(one: Path) -> tuple[bool, str, str]:
+            then, number = made[one]
+            return then <= second, then, number or ""
+
+        for old in sorted(made, key=age)[:-KEPT]:
             with contextlib.suppress(OSError):
                 old.unlink()
         return path
 
 
-def _free(folder: Path, name: str) -> Path:
-    """A name that is not taken: a fault seldom comes alone."""
+def _new(folder: Path, name: str) -> tuple[Path, int]:
+    """A new file, and its descriptor, under a name that is not taken: a fault seldom comes alone."""
     for number in range(KEPT):
         path = folder / (f"{name}.jsonl" if not number else f"{name}-{number}.jsonl")
-        if not path.exists():
-            return path
+        with contextlib.suppress(FileExistsError):
+            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
     raise FileExistsError(f"{folder / name}.jsonl: {KEPT} recordings of this second are there already")
 
 

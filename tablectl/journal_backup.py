@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import threading
@@ -48,7 +49,7 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
         raise OSError(
             f"{folder}: {free >> 20} MB are free, a backup takes about {size >> 20} MB and room to work"
         )
-    for left in folder.glob(f"{reader.table}-*.part"):
+    for left in backups_of(reader.table, folder, "part"):
         left.unlink()
     row = reader.last()[0]
     part = folder / f"{reader.table}-{reader.epoch}-{row}.part"
@@ -63,6 +64,12 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
         part.unlink()
     sync(folder)
     return final, copied
+
+
+def backups_of(table: str, folder: Path, suffix: str = "db") -> list[Path]:
+    """The backups of that table and of no other; ``part``: in the making, or left by a crash."""
+    name = re.compile(rf"{re.escape(table)}-[0-9a-f]{{6}}-\d+\.{suffix}")
+    return [one for one in folder.glob(f"{table}-*.{suffix}") if name.fullmatch(one.name)]
 
 
 def _read_again(path: Path, copied: Copied, rest: float) -> None:
@@ -101,11 +108,11 @@ class Backups:
     def _make(self) -> None:
         try:
             with contextlib.closing(self._open_journal()) as reader:
-                if len(list(self._folder.glob(f"{reader.table}-*.db"))) >= MOST_BACKUPS:
+                if len(backups_of(reader.table, self._folder)) >= MOST_BACKUPS:
                     raise OSError(f"{self._folder} has {MOST_BACKUPS} backups; move some of them away")
                 file, copied = backup(reader, self._folder, rest=REST)
             made = {"file": str(file), "row": copied.row, "sequence": copied.sequence, "acked": copied.acked}
-        except (JournalFault, OSError, sqlite3.Error) as fault:
+        except Exception as fault:  # noqa: BLE001 whatever it is, who asked is told, and it may be tried again
             made = {"error": str(fault) or type(fault).__name__}
         self._state = {"running": False, **made}
 

@@ -1,8 +1,13 @@
 """How long rows are kept (``[journal] keep_days``): which of the oldest may go.
 
-Only whole shoes go, from the oldest on, and only what the game server has acknowledged and the mirror has.
-The newest shoe always stays, however old: a restart begins with it.  A row says which ones go, before any
-does: it is in the hash chain, and what is gone without it, or before its time, ``journal verify`` names.
+Only whole shoes are let go, from the oldest on, and only what the game server has acknowledged and the mirror
+has; they go a few rows at a time, so that a crash may leave part of one until the next look.  The newest shoe
+always stays, however old: a restart begins with it.  A row says which ones go, before any does: it is in the
+hash chain, and what is gone without it, or before its time, ``journal verify`` names.
+
+The clock alone proves no age: a PC may be years ahead until a time server answers.  So the rows must show it,
+too: since then shoes were begun on 400 different days (:func:`shown`).  A clock that is wrong adds a day to
+that for each day on which it is, not years.  A table that is seldom played keeps its rows longer.
 """
 
 from __future__ import annotations
@@ -16,12 +21,14 @@ from collections.abc import Callable
 from tablectl.clock import SECOND, Instant
 from tablectl.events import RowsRemoved, ShoeStarted
 from tablectl.journal_file import fault_of
-from tablectl.journal_reader import JournalReader
-from tablectl.journal_rows import JournalFault, decode_row
+from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_rows import decode_row
 from tablectl.table.checkpoint import before
 
 LEAST_DAYS = 400
 """The contract, section 3: acknowledged rows are kept at least so long."""
+DAYS_OF_PLAY = LEAST_DAYS
+"""On so many different days shoes were begun behind what may go."""
 DAY = 86_400 * SECOND
 LOOK = 3600.0
 """How often (s) it is looked for rows that are too old."""
@@ -43,17 +50,43 @@ def removable(reader: JournalReader, now: int, days: int, mirrored: int | None =
         return 0
     sql = "SELECT row FROM rows WHERE type = ? AND row > ? AND row <= ? ORDER BY row LIMIT ?"
     anchor = reader.anchor()
-    found = 0
+    found = until = 0
     for (number,) in reader._all(sql, ShoeStarted.TYPE, anchor.row + 1, newest, MOST_SHOES):
         row = int(str(number))
         (stored,) = reader.rows(row - 1, 1)
-        young = int(json.loads(stored.private)["wall"]) > now - days * DAY
+        wall = _wall(stored.private)
+        young = wall is None or wall > now - days * DAY
         sequence = (stored.sequence or 0) - 1
         if young or sequence > reader.acked() or (mirrored is not None and row - 1 > mirrored):
+            break
+        until = until or shown(reader, reader.last()[0])
+        if row > until:
             break
         if _begins(reader, row):
             found = row - 1
     return found
+
+
+def shown(reader: JournalReader, upto: int) -> int:
+    """The row of the newest shoe from which on, up to row ``upto``, shoes began on enough days; 0: none."""
+    sql = "SELECT row, private FROM rows WHERE type = ? AND row <= ? ORDER BY row DESC LIMIT ?"
+    days = set[int]()
+    while page := reader._all(sql, ShoeStarted.TYPE, upto, PAGE):
+        for row, private in page:
+            if (wall := _wall(private)) is not None:
+                days.add(wall // DAY)
+            if len(days) >= DAYS_OF_PLAY:
+                return int(str(row))
+        upto = int(str(page[-1][0])) - 1
+    return 0
+
+
+def _wall(private: object) -> int | None:
+    """When a row was written, by the clock of then (wall ns); None where that cannot be read."""
+    try:
+        return int(json.loads(private)["wall"])  # type: ignore[arg-type]
+    except (ValueError, TypeError, KeyError):
+        return None  # verify names it
 
 
 def _begins(reader: JournalReader, row: int) -> bool:
@@ -63,14 +96,14 @@ def _begins(reader: JournalReader, row: int) -> bool:
     return isinstance(event, ShoeStarted) and before(event) is not None
 
 
-def removal(reader: JournalReader) -> tuple[RowsRemoved, Instant] | None:
-    """The newest row that says what may be gone, and when it was written."""
+def removal(reader: JournalReader) -> tuple[RowsRemoved, Instant, int] | None:
+    """What the newest row says that may be gone, when it was written, and its number."""
     newest = reader.last_of_type(RowsRemoved.TYPE)
     if newest is None:
         return None
     (stored,) = reader.rows(newest - 1, 1)
     event, at = decode_row(stored)
-    return (event, at) if isinstance(event, RowsRemoved) else None
+    return (event, at, newest) if isinstance(event, RowsRemoved) else None
 
 
 def check_removed(reader: JournalReader) -> None:
@@ -78,29 +111,33 @@ def check_removed(reader: JournalReader) -> None:
 
     Raises :class:`JournalFault`.
     """
-    with reader.at_once():
-        _check_removed(reader)
+    try:
+        with reader.at_once():
+            _check_removed(reader)
+    except sqlite3.Error as error:
+        raise fault_of(reader.path, error, "what was removed cannot be read") from error
 
 
 def _check_removed(reader: JournalReader) -> None:
     anchor = reader.anchor()
     if not anchor.row:
         return
-    try:
-        told = removal(reader)
-    except sqlite3.Error as error:
-        raise fault_of(reader.path, error, "what was removed cannot be read") from error
+    told = removal(reader)
     if told is None or told[0].upto < anchor.row:
         raise reader.fault(
             anchor.row, "it and those before it are gone, and no row says that they were removed"
         )
-    event, at = told
+    event, at, number = told
     _, sequence, digest = next(iter(reader.links(event.upto)))
     if (event.sequence, event.hash) != (sequence, digest.hex()):
         raise reader.fault(event.upto, "it is not the last one that was to be removed: others are gone, too")
     for kept in reader.rows(event.upto, 1):
-        if at.wall - int(json.loads(kept.private)["wall"]) < (LEAST_DAYS - 1) * DAY:  # clocks are set
+        wall = _wall(kept.private)
+        if wall is not None and at.wall - wall < (LEAST_DAYS - 1) * DAY:  # clocks are set
             raise reader.fault(event.upto, f"it and those before it were removed within {LEAST_DAYS} days")
+        if shown(reader, number) <= event.upto:
+            why = f"removed before shoes were begun on {DAYS_OF_PLAY} different days behind them"
+            raise reader.fault(event.upto, f"it and those before it were {why}; was the clock wrong?")
 
 
 def _look(
@@ -110,7 +147,9 @@ def _look(
     upto = removable(reader, now, days, mirrored)
     if not upto:
         return None, False
-    _, sequence, digest = next(iter(reader.links(upto)))
+    last, sequence, digest = next(iter(reader.links(upto)))
+    if last.row != upto:
+        return None, False  # it went meanwhile
     wanted, told = RowsRemoved(upto=upto, sequence=sequence, hash=digest.hex()), removal(reader)
     return wanted, told is not None and told[0] == wanted
 
@@ -124,12 +163,14 @@ async def keep(
     clock: Callable[[], Instant],
 ) -> None:
     """Once an hour, for ever: have what is old noted (``note``), then removed by the writer (``trim``)."""
+    from tablectl.delivery.aside import aside  # which loads more than who only reads journals needs
+
     await asyncio.sleep(FIRST_LOOK)
     while True:
         wanted, noted = None, False
-        with contextlib.suppress(JournalFault, sqlite3.Error, OSError, ValueError):
-            # What is damaged stays: `journal verify` names it.
-            wanted, noted = await asyncio.to_thread(_look, reader, clock().wall, days, mirrored())
+        with contextlib.suppress(Exception):
+            # What is damaged stays: `journal verify` names it. A disk that hangs holds up no stop.
+            wanted, noted = await aside(_look, reader, clock().wall, days, mirrored())
         if wanted is not None and noted:
             trim(wanted.upto)
         elif wanted is not None:

@@ -45,7 +45,10 @@ class Mirror:
     ) -> None:
         self.path = path
         self.row = 0
-        """The newest row that is on the second medium."""
+        """The newest row that was seen on the second medium; it stays while that is away.
+
+        What is removed as too old goes by it (:mod:`tablectl.journal_keep`).
+        """
         self.error = ""
         self._open_journal = open_journal
         self._clock = clock
@@ -107,8 +110,9 @@ class Mirror:
                 reader = reader or self._open_journal()
                 self.follow(reader)
                 self.error = ""
-            except (JournalFault, OSError, sqlite3.Error, LookupError) as fault:
-                self.error = str(fault) or type(fault).__name__
+            except Exception as fault:  # noqa: BLE001 whatever it is, it is told and tried again
+                known = isinstance(fault, JournalFault | OSError | sqlite3.Error)
+                self.error = (str(fault) or type(fault).__name__) if known else repr(fault)
                 self._leave()
             self._since = None
             if last:

@@ -63,7 +63,8 @@ class JournalReader(RoundQueries):
             try:
                 yield
             finally:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # SQLite ends it by itself at some errors
+                    self._db.execute("ROLLBACK")
 
     def _rows(self, where: str, *values: object) -> list[Row]:
         found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text

@@ -66,8 +66,8 @@ class RoundQueries:
         low, (high, _) = self.anchor().row, self.last()
         while low < high:
             middle = (low + high + 1) // 2
-            (row,) = self._rows("row = ?", middle)
-            if int(json.loads(row.private)["wall"]) <= wall:
+            found = self._rows("row = ?", middle)  # none: it was removed meanwhile, as too old
+            if not found or int(json.loads(found[0].private)["wall"]) <= wall:
                 low = middle
             else:
                 high = middle - 1

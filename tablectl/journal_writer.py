@@ -18,6 +18,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.journal import Journal
 from tablectl.journal_disk import Cause, cause_of
 from tablectl.journal_rows import JournalFault, Row
+from tablectl.journal_trouble import JournalTrouble, trouble_of
 
 QUEUE_ROWS = 10_000
 """Most rows that wait. The core holds the table well before (design, section 1: three quarters)."""
@@ -112,8 +113,13 @@ class JournalWriter:
 
     @property
     def cause(self) -> Cause | None:
-        """What the failing disk is: full, read-only, locked; None while it does not fail."""
+        """What the disk is: full, read-only, locked, or just failing; None while it works."""
         return self._cause
+
+    @property
+    def trouble(self) -> JournalTrouble | None:
+        """What is wrong with the disk, in words; None when it is well."""
+        return trouble_of(self.state, self._cause, self._error)
 
     def start(self) -> None:
         self._thread.start()

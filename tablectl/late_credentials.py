@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tablectl.config import Config
+from tablectl.delivery.aside import aside
 from tablectl.profiles import ConfigError
 
 LOOK = 1.0
@@ -31,9 +32,10 @@ async def come(read: Callable[[], T], log: Any) -> T:
     told = ""
     while True:
         try:
-            if found := await asyncio.to_thread(read):
+            # Not in the loop's pool, for which the stop waits: the disk may hang.
+            if found := await aside(read):
                 return found
-        except ConfigError as fault:
+        except (ConfigError, OSError) as fault:
             if str(fault) != told:
                 told = str(fault)
                 log.warning("a credential cannot be used", reason=told)

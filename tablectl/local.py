@@ -8,11 +8,12 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from tablectl.timely import Deadline
 
 SECONDS = 15.0
 """For one request, all in all: `bets open` waits 2 for the link, a commit up to 10 for a slow disk."""
@@ -100,24 +101,17 @@ class Client:
         return connection
 
     def _ask(self, method: str, resource: str, body: bytes | None) -> tuple[int, dict[str, Any]]:
-        with (
-            closing(self._connect(self._seconds)) as connection,
-            _Deadline(connection, self._seconds) as limit,
-        ):
+        with closing(self._connect(self._seconds)) as connection:
             try:
                 headers = {} if body is None else {"Content-Type": "application/json"}
-                connection.request(method, resource, body, headers)
-                response = connection.getresponse()
-                answer = response.read(MOST_ANSWER + 1)
+                with Deadline(connection.sock, self._seconds):
+                    connection.request(method, resource, body, headers)
+                    response = connection.getresponse()
+                    answer = response.read(MOST_ANSWER + 1)
+            except TimeoutError:
+                raise Interrupted(f"{self.path}: no answer within {self._seconds:g} s") from None
             except (OSError, http.client.HTTPException, ValueError) as fault:
-                # A deadline that struck looks like a broken connection from here.
-                late = limit.struck or isinstance(fault, TimeoutError)
-                why = (
-                    f"no answer within {self._seconds:g} s" if late else f"no usable answer: {_words(fault)}"
-                )
-                raise Interrupted(f"{self.path}: {why}") from None
-        if limit.struck:
-            raise Interrupted(f"{self.path}: no answer within {self._seconds:g} s")
+                raise Interrupted(f"{self.path}: no usable answer: {_words(fault)}") from None
         if len(answer) > MOST_ANSWER:
             raise Interrupted(f"{self.path}: the answer is longer than {MOST_ANSWER} bytes")
         if response.length:
@@ -185,27 +179,3 @@ def _data(response: http.client.HTTPResponse) -> Iterator[str]:
             if lines:
                 yield "\n".join(lines)
             lines, size = [], 0
-
-
-class _Deadline:
-    """Cuts a connection off when its time is up, however slowly something still drips."""
-
-    def __init__(self, connection: _Connection, seconds: float) -> None:
-        self.struck = False
-        self._socket = connection.sock
-        self._timer = threading.Timer(seconds, self._strike)
-        self._timer.daemon = True
-
-    def __enter__(self) -> _Deadline:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
-    def _strike(self) -> None:
-        self.struck = True
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return

@@ -87,6 +87,7 @@ def _api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         back,
         clock,
         trials.end,
+        lambda: behind.outside.writer.trouble,
     )
     mirror = behind.mirror
     journal = JournalRoutes(

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from tablectl import __version__
 from tablectl.health import Condition
+from tablectl.journal_disk import Cause
 from tablectl.journal_writer import DiskState
 from tablectl.table import HOLDS, Phase
 
@@ -45,6 +46,7 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_scanner_outages_total": ("counter", "How often the scanner went away, since then."),
     "tablectl_journal_queue": ("gauge", "Rows that wait for the disk."),
     "tablectl_journal_state": ("gauge", "1 for how the journal's disk is, 0 for the other states."),
+    "tablectl_journal_cause": ("gauge", "1 for why the journal cannot be written, 0 for the other causes."),
     "tablectl_mirror_behind_rows": ("gauge", "Rows that the mirror lacks; absent without a mirror."),
     "tablectl_rounds_unsettled": ("gauge", "Rounds that the game server refused to settle, and nobody yet."),
     "tablectl_beeper_up": ("gauge", "1 while the beeper can be heard, as far as it tells."),
@@ -125,6 +127,8 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
     yield "tablectl_journal_queue", {}, view["journal"]["depth"]
     for state in get_args(DiskState):
         yield "tablectl_journal_state", {"state": state}, state == view["journal"]["state"]
+    for cause in get_args(Cause):
+        yield "tablectl_journal_cause", {"cause": cause}, cause == view["journal"]["cause"]
     if view["mirror"] is not None:
         yield "tablectl_mirror_behind_rows", {}, view["mirror"]["behind"]
     yield "tablectl_rounds_unsettled", {}, len(view["unsettled"])

@@ -28,7 +28,11 @@ _KINDS = (
 def unfit(mirror: Path, journal: Path, *others: Path) -> str:
     """Why ``mirror`` cannot be the mirror of ``journal``, nor be any of ``others``; "" when it can."""
     said: list[str] = []
-    looking = Thread(target=lambda: said.append(why_unfit(mirror, journal, *others)), daemon=True)
+
+    def looks() -> None:
+        said.append(why_unfit(mirror, journal, *others))
+
+    looking = Thread(target=looks, name="mirror-place", daemon=True)
     looking.start()
     looking.join(PATIENCE)
     return said[0] if said else ""

@@ -36,6 +36,8 @@ def status(view: Mapping[str, Any]) -> str:
     parts = [f"{view['phase']} {where}".strip()]
     if view["holds"]:
         parts.append("HOLD " + ", ".join(hold["code"] for hold in view["holds"]))
+    if view["journal"]["why"]:
+        parts.append(f"JOURNAL: {short(view['journal']['why'])}")
     parts.append(f"scanner {view['scanner']['health']}")
     link = view["link"]
     parts.append("link good" if link["good"] else f"link bad ({short(link['why'])})")

@@ -37,7 +37,7 @@ class Outside:
 
     def view(self, now: int, row: int) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns; ``row``: the newest."""
-        why = self.link.why
+        why, trouble = self.link.why, self.writer.trouble
         return {
             "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or "", "configured": self.link.configured},
@@ -46,6 +46,8 @@ class Outside:
                 "cause": self.writer.cause,
                 "depth": self.writer.depth,
                 "error": self.writer.error,
+                "alert": None if trouble is None else trouble.code,
+                "why": "" if trouble is None else trouble.present,
             },
             "mirror": None if self.mirror is None else self.mirror.view(row),
             "beeper": {"why": self.signals.trouble or ""},

@@ -1,15 +1,17 @@
 """SIGHUP: the configuration is read again, and what may change while the table runs is taken over.
 
-All or nothing: the whole new file is checked first, as at a start, and only then does anything change. What
-cannot change under a running table (its id, scanner, journal, socket) stays as it is until a restart, and
-is named. House rules are read with the next shoe: a hand, and a shoe, end under the rules they began with,
-because those ride in the shoe's own ``shoe.started``.
+All or nothing: the whole new file is checked first, as at a start, and only then does anything change, in one
+step of the service loop; if that does not come to it in time nothing changes, now or later. What cannot be
+changed under a running table (its id, scanner, journal, socket) stays as it is until a restart, and is named.
+House rules are read with the next shoe: a hand, and a shoe, end under the rules they began with, because
+those ride in the shoe's own ``shoe.started``.
 """
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +34,7 @@ TAKEN = frozenset({"health", "server", "beeper", "secrets"})
 """Sections that a reload takes over whole, besides ``table.rules`` and ``log.level``; no other one."""
 
 PATIENCE = 5.0
-"""How long (s) the service loop may take to take over its part."""
+"""How long (s) the service loop may take to come to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +126,46 @@ class Reloading:
             raise ConfigError(f"{new.path}: the credential push-hmac is gone: nothing could be signed")
         if now.server != running.server or now.push_secrets != running.push_secrets:
             sender = self.delivering.prepared(now)
-        # From here on nothing is refused.
-        self.scanner.judge_by(now.health)
-        if beepers is not None:
-            self.signals.become(beepers)
 
-        async def in_the_loop() -> None:
+        def takes() -> None:
+            self.scanner.judge_by(now.health)
             # Here, because the loop replaces ``core.around`` as well, when the link changes.
             self.core.around = replace(self.core.around, rules=rules)
             if PIT in found.taken:
                 self.gate.admit(now.pit_bosses)
             self.delivering.take(now, sender)
 
-        asyncio.run_coroutine_threadsafe(in_the_loop(), self.service.loop).result(PATIENCE)
+        if not self._in_the_loop(takes):
+            raise ConfigError(
+                f"{new.path}: the service loop was busy for {PATIENCE:g} s, so nothing was taken over: "
+                "reload again"
+            )
         self.running = now
+        if beepers is not None:
+            self.signals.become(beepers)  # here: it may wait a second for an old one's end
         return found
+
+    def _in_the_loop(self, takes: Callable[[], None]) -> bool:
+        """Do it in the service loop; False if that did not come to it in time, and then it never does."""
+        begins, done = threading.Lock(), Future[None]()
+
+        def step() -> None:
+            if not begins.acquire(blocking=False):
+                return  # too late: it was said that nothing changes
+            try:
+                takes()
+                done.set_result(None)
+            except BaseException as fault:  # noqa: BLE001 it is raised where it is waited for
+                done.set_exception(fault)
+
+        self.service.loop.call_soon_threadsafe(step)
+        try:
+            done.result(PATIENCE)
+        except TimeoutError:
+            if begins.acquire(blocking=False):
+                return False
+            done.result()  # it began at the last moment
+        return True
 
     def _would_start(self, new: Config) -> None:
         """A file with which the next start would fail is refused now, while somebody looks."""

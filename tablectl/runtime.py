@@ -46,7 +46,7 @@ from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
 from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
-from tablectl.views import state_view
+from tablectl.views import state_view, with_present
 
 STOPPED = 4.5
 """Within how many seconds a stop has closed the journal, or leaves that to the end of the process."""
@@ -127,7 +127,11 @@ class Runtime:
         for one in past.answered:
             self.core.remember(one.event, one.where, one.version)
         self.service = Service(
-            Published(state), self.incidents.ends("service"), clock=self._clock, on_stored=self._stored
+            Published(state),
+            self.incidents.ends("service"),
+            clock=self._clock,
+            on_stored=self._stored,
+            log=self.log,
         )
         self._tap = RawTap()
         self.reader = Reader(
@@ -159,6 +163,7 @@ class Runtime:
             self._clock,
             self.incidents.crashed,
             self._troubles,
+            self.log,
         )
         self._alarm = self.supervision.alarm
         self.core.put(Started(self._clock(), __version__, journal.mended, journal.lost))  # before all else
@@ -170,6 +175,7 @@ class Runtime:
             on_link=self._set_link,
             on_acked=self._set_acked,
             on_alarm=self._alarm,
+            on_over=self.supervision.over,
             log=self.log,
         )
         keeping.trims(self.core, self.writer, self.service)
@@ -222,7 +228,7 @@ class Runtime:
         yield from self._keeping.troubles(at)
 
     def _add_api(self, past: Replayed) -> None:
-        gate = Gate(self.config.pit_bosses, self.core, self._clock, self._alarm, past.attempts)
+        gate = Gate(self.config.pit_bosses, self.core, self._clock, self.supervision.once, past.attempts)
         if not len(self.config.pit_bosses):
             self.log.warning("nobody can release a hold: the credential pit-bosses is missing")
             self.service.add(partial(self._admit, gate))
@@ -313,7 +319,7 @@ class Runtime:
     def view(self) -> dict[str, Any]:
         """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
         at = self._clock()
-        return state_view(self.state, at) | self.outside.view(at.boot, self.state.row)
+        return with_present(state_view(self.state, at) | self.outside.view(at.boot, self.state.row))
 
     @property
     def delivery(self) -> Sender | None:

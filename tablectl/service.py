@@ -1,7 +1,8 @@
 """The service loop: one asyncio loop in a thread of its own for everything that faces outward.
 
 Delivery, the local interface and the event stream live here.  It learns of the table only what is
-durable, and it may stall without holding up a scan, the timer or the beep.
+durable, and it may stall without holding up a scan, the timer or the beep.  An error in here is never lost:
+one in what follows a commit ends the process, one that nobody waits for is a line of the log.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
+
+import structlog
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.core import Durable
@@ -46,6 +49,11 @@ class Said:
         for text in list(self._texts)[: -self._keep]:
             del self._texts[text]
 
+    def drop(self, texts: Collection[str]) -> None:
+        """These are true no more."""
+        for text in texts:
+            self._texts.pop(text, None)
+
     def last(self, version: int, now: int) -> list[str]:
         """The texts that matter at ``version``, oldest first."""
         return [text for text, (at, since) in self._texts.items() if at == version or now - since < LINGERS]
@@ -61,6 +69,7 @@ class Published:
 
     def now_is(self, state: State, said: tuple[str, ...], now: int) -> None:
         """A newer committed state, decided at ``now`` (boot ns); wakes everybody who waits for one."""
+        self.said.drop({text for _, text in self.state.alerts} - {text for _, text in state.alerts})
         self.state = state
         self.said.add(said, state.version, now)
         self.changed.set()
@@ -77,6 +86,7 @@ class Service:
         *,
         clock: Callable[[], Instant] = now,
         on_stored: Callable[[Durable, tuple[Batch, ...]], None] | None = None,
+        log: Any = None,
     ) -> None:
         self.published = published
         self.progress = clock().boot
@@ -84,6 +94,7 @@ class Service:
         self._clock = clock
         self._on_crash = on_crash
         self._on_stored = on_stored
+        self._log = log if log is not None else structlog.get_logger("service")
         self._stop = asyncio.Event()
         self._ready = threading.Event()
         self._jobs: list[Callable[[], Coroutine[Any, Any, None]]] = []
@@ -125,7 +136,22 @@ class Service:
     def stored(self, batches: tuple[Batch, ...]) -> None:
         """From the journal's thread: these batches are on the disk."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-            self.loop.call_soon_threadsafe(self._publish, batches)
+            self.loop.call_soon_threadsafe(self._follow, batches)
+
+    def _follow(self, batches: tuple[Batch, ...]) -> None:
+        """What follows a commit. An error ends the loop; asyncio would print it and go on, half undone."""
+        if self._error is not None:
+            return
+        try:
+            self._publish(batches)
+        except Exception as error:  # noqa: BLE001 whatever it is, it is told where the loop ends
+            self._error = error
+            self._stop.set()
+
+    def _unseen(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """An error in a task or callback that nobody asks for its result, most often a library's."""
+        error = context.get("exception")
+        self._log.error("an error nobody waited for", what=context["message"], error=repr(error))
 
     def _publish(self, batches: tuple[Batch, ...]) -> None:
         last = None
@@ -143,6 +169,7 @@ class Service:
     def _run(self) -> None:
         try:
             asyncio.set_event_loop(self.loop)
+            self.loop.set_exception_handler(self._unseen)
             self.loop.run_until_complete(self._main())
         except BaseException as error:  # noqa: BLE001 the thread's end is always told
             self._error = error
@@ -154,7 +181,7 @@ class Service:
 
     async def _main(self) -> None:
         # Few: PIN checks and reads of the journal share them, and a unit bounds its threads.
-        self.loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="aside"))
+        self.loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="pool"))
         try:
             for setup in self._setups:
                 await setup()
@@ -166,6 +193,8 @@ class Service:
             for task in [*tasks, stop]:
                 task.cancel()
             await asyncio.wait([*tasks, stop], timeout=1.0)
+            if self._error is not None:
+                raise self._error
             for task in done - {stop}:
                 task.result()
                 raise RuntimeError("a service job ended")

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
 
 from tablectl.clock import SECOND, Instant
 from tablectl.core import Core
+from tablectl.journal_trouble import JournalTrouble
 from tablectl.journal_writer import JournalWriter
 from tablectl.reader import Reader
 from tablectl.service import Service
@@ -21,6 +25,9 @@ STALE = 5 * SECOND
 """A thread that made no progress for so long keeps the watchdog from being fed."""
 CONNECTING = 60 * SECOND
 COMMITTING = 60 * SECOND
+LOGGED_EVERY = 60 * SECOND
+QUIET = 5 * SECOND
+"""A journal in trouble: how often the log says it, and how soon it may say that it is over."""
 
 
 @dataclass(slots=True)
@@ -36,6 +43,9 @@ class Supervision:
     crashed: threading.Event
     more: Callable[[Instant], Iterable[Trouble]] = lambda _: ()
     """Troubles of others that :meth:`watch` asks for."""
+    log: Any = field(default_factory=lambda: structlog.get_logger("tablectl"))
+    _logged: tuple[str, int] | None = None
+    """The journal's trouble that the log told last, and when; None once it told that it is over."""
     _untold: dict[str, Trouble] = field(default_factory=dict)
     _there: frozenset[str] = frozenset()
     _journal: tuple[int, int] = (-1, 0)
@@ -74,9 +84,14 @@ class Supervision:
 
     def watch(self) -> None:
         """Once a second: troubles that have begun since, and those not told yet."""
+        self._log_journal(self.writer.trouble)
         untold, self._untold = self._untold, {}
         now = dict(self._troubles())
-        begun = {trouble.code: trouble for what, trouble in now.items() if what not in self._there}
+        begun = {
+            trouble.code: replace(trouble, news="anew")
+            for what, trouble in now.items()
+            if what not in self._there
+        }
         for trouble in (untold | begun).values():
             self._raise(trouble)
         self._there = frozenset(now)
@@ -93,30 +108,37 @@ class Supervision:
 
     def _others(self) -> Iterator[Trouble]:
         at = self.clock()
-        match self.writer.state:
-            case "slow":
-                yield Trouble(at, "disk-slow", "The journal's disk is slow; no betting opens on it.")
-            case "failing":
-                yield self._failing(at)
-            case _:
-                pass
+        if (trouble := self.writer.trouble) is not None:
+            yield Trouble(at, trouble.code, trouble.past)
         yield from self.more(at)
 
-    def _failing(self, at: Instant) -> Trouble:
-        """The journal cannot be written: an alert for each cause, with the system's own words."""
-        words = f"No betting opens until it can: {self.writer.error}."
-        match self.writer.cause:
-            case "full":
-                return Trouble(at, "disk-full", f"The journal's disk is full. {words}")
-            case "readonly":
-                return Trouble(at, "disk-readonly", f"The journal's disk is read-only. {words}")
-            case "locked":
-                return Trouble(at, "journal-locked", f"Another program holds the journal. {words}")
-            case _:
-                return Trouble(at, "journal", f"The journal cannot be written. {words}")
+    def _log_journal(self, trouble: JournalTrouble | None) -> None:
+        """A line when the journal cannot be written, and each :data:`LOGGED_EVERY` while it is so.
+
+        The alert says so too, but it is a row, and is stored only when it is over.
+        """
+        moment = self.clock().boot
+        if trouble is None:
+            if self._logged is not None and moment - self._logged[1] >= QUIET:
+                self._logged = None
+                self.log.info("the journal is written again")
+            return
+        code, at = self._logged or ("", 0)
+        if code != trouble.code or moment - at >= LOGGED_EVERY:
+            self._logged = trouble.code, moment
+            waiting = self.writer.depth
+            self.log.error("the journal is in trouble", reason=trouble.present, rows_waiting=waiting)
 
     def alarm(self, code: str, text: str) -> None:
-        """Raise an alert; one that finds the inbox full is tried again by :meth:`watch`."""
+        """Raise an alert, anew if its text is another; tried again by :meth:`watch` if the inbox is full."""
+        self._raise(Trouble(self.clock(), code, text, news="anew"))
+
+    def over(self, code: str, text: str) -> None:
+        """What an alert told of is over: if nobody has acknowledged it yet, its text says so."""
+        self._raise(Trouble(self.clock(), code, text, news="over"))
+
+    def once(self, code: str, text: str) -> None:
+        """Raise an alert whose text stays until it is acknowledged: nobody makes rows of it at will."""
         self._raise(Trouble(self.clock(), code, text))
 
     def _raise(self, trouble: Trouble) -> None:

@@ -63,6 +63,15 @@ def state_view(state: State, at: Instant) -> dict[str, Any]:
     }
 
 
+def with_present(view: dict[str, Any]) -> dict[str, Any]:
+    """The whole view, with the alert of a journal that cannot store one: ``present``, until it is over."""
+    journal = view["journal"]
+    if (code := journal["alert"]) is None:
+        return view
+    present = {"alert": code, "message": journal["why"], "present": True}
+    return view | {"alerts": [present, *(one for one in view["alerts"] if one["alert"] != code)]}
+
+
 def _phase(state: State) -> Phase:
     """Whether four face-down cards are a complete hand would tell that there is a natural, or none."""
     hidden = state.round is not None and not state.round.turned

@@ -18,7 +18,11 @@ from pydantic import BaseModel
 
 from tablectl import mirror_place, plugins
 from tablectl.beeping import attach, make_beepers
+from tablectl.clock import now
 from tablectl.config import Config, load_config
+from tablectl.journal import Journal
+from tablectl.keeping import Keeping
+from tablectl.lock import TableLocked
 from tablectl.pins import make_line
 from tablectl.profiles import ConfigError, config_dir
 from tablectl.scanner_setup import is_pseudo_terminal, load_scanner
@@ -419,3 +423,32 @@ def test_a_medium_that_does_not_answer_holds_up_no_start(monkeypatch: pytest.Mon
     monkeypatch.setattr(mirror_place, "why_unfit", lambda *_: str(answers.wait(5)))
     assert mirror_place.unfit(Path("/mirror"), Path("/journal")) == ""
     answers.set()
+
+
+@pytest.mark.parametrize("how", ["the file", "its folder", "not there yet", "relative"])
+def test_a_journal_by_a_link_is_the_file_it_leads_to_with_one_lock(tmp_path: Path, how: str) -> None:
+    """SQLite keeps its log beside the file: a lock beside the link would let a second daemon write it."""
+    real, other = tmp_path / "real" / "T07.db", tmp_path / "other"
+    real.parent.mkdir()
+    if how == "its folder":
+        other.symlink_to(real.parent)
+    else:
+        other.mkdir()
+        (other / "T07.db").symlink_to("../real/T07.db" if how == "relative" else real)
+    first = load(tmp_path, f'{LEAST}[journal]\npath = "{real}"\n')
+    if how != "not there yet":
+        Journal.open(real, "T07").close()
+    second = load(tmp_path, f'{LEAST}[journal]\npath = "{other / "T07.db"}"\n')
+    assert second.journal_path == first.journal_path == real
+    assert second.backups_path == real.parent / "backups"
+    keeping = Keeping(first, lambda: None, now)
+    with pytest.raises(TableLocked, match="is held by process"):
+        Keeping(second, lambda: None, now)
+    keeping.close(5)
+
+
+def test_a_journal_by_a_link_that_leads_nowhere_is_named_with_file_and_key(tmp_path: Path) -> None:
+    (tmp_path / "a.db").symlink_to(tmp_path / "b.db")
+    (tmp_path / "b.db").symlink_to(tmp_path / "a.db")
+    (line,) = faults(tmp_path, LEAST + '[journal]\npath = "a.db"\n')
+    assert line.startswith(f"{tmp_path / 'T07.toml'}: journal.path: ")

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from tablectl.cli.root import cli
+from tablectl.running import _STOPPING
 from tablectl.table import HOLDS, WAYS
 from tablectl.table.inputs import COMMANDS, SUPERVISED
 from tablectl.table.reasons import REASONS, problem
@@ -77,7 +78,7 @@ def alerts_raised() -> set[str]:
             if not isinstance(call, ast.Call):
                 continue
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("alert", "alarm", "_alarm", "Trouble"):
+            if name in ("alert", "alarm", "_alarm", "Trouble", "JournalTrouble"):
                 found |= {
                     argument.value
                     for argument in call.args
@@ -314,3 +315,23 @@ def test_the_files_of_the_cards_journey_exist() -> None:
     assert len(paths) > 15
     for path in paths:
         assert list(ROOT.glob(path.rstrip("/"))), path
+
+
+THREADS = {"Thread": "name", "ThreadPoolExecutor": "thread_name_prefix"}
+
+
+def test_every_thread_of_a_table_is_told_and_the_order_in_which_they_stop() -> None:
+    told = (ROOT / "docs" / "threads.md").read_text()
+    rows = set(re.findall(r"^\| `?([a-z-]+)", told, flags=re.MULTILINE))
+    for path in sorted((ROOT / "tablectl").rglob("*.py")):
+        if path.parts[-2] in ("demo", "cli", "gameserver", "conformance"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or ast.unparse(node.func).split(".")[-1] not in THREADS:
+                continue
+            name = next((one.value for one in node.keywords if one.arg in THREADS.values()), None)
+            assert name is not None, f"{path.name}:{node.lineno}: a thread without a name"
+            (first,) = re.findall(r"^f?['\"]([a-z-]+)", ast.unparse(name))
+            assert first in rows, f"{path.name}:{node.lineno}: docs/threads.md does not tell of {first!r}"
+    order = ", ".join("journal" if name == "writer" else name for name, _ in _STOPPING)
+    assert f"Stopping follows the data: {order};" in told

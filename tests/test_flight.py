@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tablectl import events as ev
 from tablectl.cards import Card
@@ -101,3 +105,28 @@ def test_it_is_written_while_others_note(tmp_path: Path) -> None:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    walls=st.lists(
+        st.integers(1_600_000_000, 1_900_000_000) | st.integers(0, 3), min_size=KEPT + 1, max_size=3 * KEPT
+    )
+)
+def test_whatever_the_clock_says_the_newest_recordings_stay(walls: list[int]) -> None:
+    flight, made = FlightRecorder(), list[Path]()
+    with tempfile.TemporaryDirectory() as folder:
+        for wall in walls:
+            with contextlib.suppress(FileExistsError):  # a second has room for so many
+                made.append(flight.write(Path(folder), "T07", "x", Instant(0, wall * SECOND)))
+                assert made[-1].exists(), "what was just written removed itself"
+    assert made
+
+
+def test_after_the_clock_was_put_back_the_last_recordings_are_kept_not_the_first(tmp_path: Path) -> None:
+    flight = FlightRecorder()
+    for second in range(KEPT):
+        flight.write(tmp_path, "T07", "before", Instant(AT.boot, AT.wall + second * SECOND))
+    for second in range(KEPT):
+        flight.write(tmp_path, "T07", "since", Instant(AT.boot, second * SECOND))
+    assert {read(path)[0]["why"] for path in tmp_path.glob("T07-*")} == {"since"}

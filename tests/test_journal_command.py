@@ -203,7 +203,7 @@ def test_check_does_not_wait_for_a_medium_that_hangs(tmp_path: Path, monkeypatch
 def test_the_daemons_folder_of_backups_is_bounded(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     folder = bench.folder / "backups"
     folder.mkdir(exist_ok=True)
-    stuff = [folder / f"E2E-{n}.db" for n in range(20)]
+    stuff = [folder / f"E2E-4f2a91-{n}.db" for n in range(20)]
     for one in stuff:
         one.touch()
     code, _, err = typed(capsys, "backup", "--socket", str(bench.socket_path))

@@ -7,7 +7,6 @@ import resource
 import sqlite3
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,8 +18,10 @@ from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, JournalUnavailable, Row
 from tablectl.journal_disk import cause_of
 from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.notify import status as service_status
+from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, Rig, until
-from tests.test_api import CARDS, Bench
+from tests.test_api import CARDS, Bench, stream
 from tests.test_reloading import told
 
 PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))
@@ -240,17 +241,20 @@ def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
         shown = rig.client.state()
         assert shown["journal"]["cause"] == "full"
         assert shown["row"] == before["row"], "nothing is shown that is not stored"
-        answers: list[tuple[int, dict[str, object]]] = []
         until(lambda: rig.runtime.core._state.phase.value == "idle", "the hand is decided all the same")
-        body = rig.body("bets open", person="x")
-        asking = threading.Thread(target=lambda: answers.append(rig.post(body)))
-        asking.start()
-        until(lambda: writer.depth > 4, "the command is decided")
+        depth = writer.depth
+        for words in (("bets", "open"), ("sign-in", "Zoe", "--pickup", "left")):
+            begun = time.monotonic()
+            asked = tablectl(*words, "--socket", str(rig.socket_path))
+            assert asked.returncode == 1 and time.monotonic() - begun < 5
+            assert "the journal's disk is full" in asked.stderr and "frees room" in asked.stderr
+            assert "will not be" in asked.stderr and "id" not in asked.stderr.split()
+        assert writer.depth == depth, "what was refused never reached the table"
         stuff.unlink()
-        asking.join(20)
-        assert answers[0][0] == 409 and "the journal is not safe" in str(answers[0][1])
         state = rig.wait(lambda s: s["journal"]["state"] == "ok" and s["phase"] == "idle", "it goes on")
-        assert "disk-full" in [alert["alert"] for alert in state["alerts"]]
+        assert state["dealer"] == "Dora", "what was refused has not taken effect later"
+        text = next(alert["message"] for alert in state["alerts"] if alert["alert"] == "disk-full")
+        assert "was full" in text and "No betting" not in text
         rig.play_round(4)
         assert rig.runtime.stop()
         journal = Journal.open(rig.journal_path, "E2E")
@@ -259,3 +263,42 @@ def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
         journal.close()
         rig.runtime = type(rig.runtime)(rig.runtime.config)
         rig.runtime.start()
+
+
+def test_a_disk_that_filled_unseen_is_said_by_all_that_people_and_programs_look_at(
+    disk: Callable[[str], Path],
+) -> None:
+    """The first command finds it out: it is with the table, says so, and takes effect when there is room."""
+    folder = disk("2M")
+    with Bench("bee-tek", overrides=BARE, disk=folder) as rig:
+        rig.open_table(CARDS * 4)
+        stuff = fill(folder)
+        where = ("--socket", str(rig.socket_path))
+        begun = time.monotonic()
+        body = rig.body("sign-in", args={"name": "Zoe", "pickup": "left"})
+        status, answer = rig.post(body)
+        assert time.monotonic() - begun < 5
+        assert (status, answer["kept"]) == (503, True) and "the journal's disk is full" in answer["error"]
+        again, said = rig.post(body)
+        assert (again, said["kept"]) == (503, True), "it is not refused when it is asked again"
+        asked = tablectl("sign-out", *where)
+        assert asked.returncode == 1 and "the journal's disk is full" in asked.stderr
+        rig.runtime.watch()
+        for words in (("status",), ("alerts",)):
+            shown = tablectl(*words, *where).stdout
+            assert "disk-full" in shown and "the journal's disk is full" in shown.lower()
+            assert "frees room" in shown, "the way out"
+        assert "ack disk-full" not in tablectl("alerts", *where).stdout, "it cannot be acknowledged now"
+        code, health = rig.client.get("/healthz")
+        assert (code, health["alerts"], health["journal"]["cause"]) == (200, ["disk-full"], "full")
+        assert "frees room" in health["journal"]["why"]
+        with contextlib.closing(stream(rig.socket_path)) as sock:
+            sock.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            page = b"".join(iter(lambda: sock.recv(65536), b"")).decode()
+        assert 'tablectl_journal_cause{cause="full"} 1.0' in page
+        assert 'tablectl_alert{alert="disk-full"} 1.0' in page
+        assert "JOURNAL: The journal's disk is full" in service_status(rig.runtime.view())
+        stuff.unlink()
+        rig.wait(lambda s: s["journal"]["state"] == "ok" and s["dealer"] == "Zoe", "it takes effect")
+        assert rig.post(body)[0] == 200
+        assert rig.client.state()["dealer"] == "Zoe", "and the sign-out has not"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from tablectl import journal_keep
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
-from tablectl.journal_backup import restore
+from tablectl.journal_backup import Backups, backup, backups_of, restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_keep import DAY, keep, removable
 from tablectl.journal_mirror import LATE, Mirror
@@ -29,7 +31,7 @@ from tablectl.replay import replay, replay_journal
 from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
-from tests.journals import WALL, fill, starts
+from tests.journals import WALL, fill, played, rows_of, starts
 from tests.table.playing import Play
 
 
@@ -46,6 +48,13 @@ def spans(reader: JournalReader) -> Iterator[Span]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "T07.db"
+
+
+@pytest.fixture(autouse=True)
+def few_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journals here are of a few shoes; what is tried is not how many days there are."""
+    assert journal_keep.DAYS_OF_PLAY == 400
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", 1)
 
 
 # --- verify -------------------------------------------------------------------------------------------
@@ -147,6 +156,38 @@ def test_only_old_acknowledged_whole_shoes_go_and_never_the_newest(path: Path) -
         removable(journal, WALL, 399)
 
 
+@pytest.mark.parametrize("years", [10, 1_000])
+@pytest.mark.parametrize("days", [2, 3, 5, 8, 400])
+def test_a_clock_that_is_years_ahead_makes_nothing_old(
+    path: Path, years: int, days: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten shoes, on days 0 0 0 1 2 3 4 5, and two with that clock; by it all of them are old."""
+    monkeypatch.setattr(journal_keep, "DAYS_OF_PLAY", days)
+    wrong = WALL + years * 365 * DAY
+    events = played(10)
+    journal = Journal.open(path, "T07")
+    rows = list(rows_of(events, journal.epoch, shoe_days=0))
+    begins, made = starts(rows), list[Row]()
+    for row in rows:
+        number = sum(row.row >= begin for begin in begins)  # 0: before the first
+        wall = wrong + 500 * DAY if number >= 9 else WALL + max(0, number - 3) * DAY
+        private = re.sub(rb'"wall":\d+', b'"wall":%d' % (wall + row.row), row.private)
+        made.append(Row(row.row, row.sequence, row.public, private, row.raw))
+    journal.append(made)
+    journal.set_acked(journal.last()[1])
+    late = WALL + years * 400 * DAY + 2_000 * DAY
+    expected = {2: begins[7], 3: begins[6], 5: begins[4], 8: 1, 400: 1}[days]
+    assert removable(journal, late, 400) == expected - 1
+
+    # and where a row says all the same that they go, verify names it
+    noted(journal, begins[8] - 1, late)
+    while journal.trim(begins[8] - 1):
+        pass
+    with pytest.raises(JournalFault, match=f"row {begins[8] - 1}: .* on {days} different days"):
+        list(spans(journal))
+    journal.close()
+
+
 def test_nothing_goes_that_the_server_has_not_acknowledged(path: Path) -> None:
     rows = fill(path)
     journal = Journal.open(path, "T07")
@@ -225,10 +266,29 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
         pass
     assert all(spans(journal)) and await asked(0.2) == []
     journal.close()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE rows SET private = '{' WHERE row = ?", (starts(rows)[2],))
-        db.commit()
-    assert await asked(0.2) == []
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+async def test_the_keeper_outlives_what_is_damaged(
+    path: Path, bad: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(path)
+    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    monkeypatch.setattr("tablectl.journal_keep.LOOK", 0)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, starts(rows)[0]))
+    looks: list[Instant] = []
+
+    def late() -> Instant:
+        looks.append(Instant(0, WALL + 9_000 * DAY))
+        return looks[-1]
+
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        keeping = asyncio.create_task(keep(reader, print, print, 400, lambda: None, late))
+        while len(looks) < 3 and not keeping.done():
+            await asyncio.sleep(0.001)
+        assert not keeping.done(), "it stays, verify names it, and the table plays on"
+        keeping.cancel()
 
 
 def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +351,7 @@ def removing(path: Path, at: int) -> Removing:
     return reader
 
 
-@pytest.mark.parametrize("work", ["copy", "mirror", "mirror goes on", "verify", "walk"])
+@pytest.mark.parametrize("work", ["copy", "mirror", "mirror goes on", "verify", "walk", "look", "time"])
 def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
     work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,6 +382,14 @@ def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
                 assert all(spans(reader))
             case "walk":
                 assert reader.walk(40) == end
+            case "time":
+                assert reader.row_at(0) <= reader.upto and reader.row_at(2 * WALL) == end[0]
+            case "look":
+                upto = starts(list(reader.journal.every_row()))[-2] - 1
+                known = next(iter(reader.journal.links(upto)))[1:]
+                monkeypatch.setattr(journal_keep, "removable", lambda r, *_, n=upto: r.acked() and n)
+                wanted, _ = journal_keep._look(reader, 0, 400, None)
+                assert wanted is None or (wanted.sequence, bytes.fromhex(wanted.hash)) == known
             case _:
                 try:
                     mirror.follow(reader)
@@ -335,7 +403,7 @@ def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
         if copy.exists():
             with contextlib.closing(JournalReader.open(copy)) as there:
                 assert there.walk(0) == end or told, "in each case it is whole"
-    assert at > 3
+    assert at > 2
 
 
 def pretended(path: Path, row: int) -> None:
@@ -377,6 +445,24 @@ def test_verify_names_rows_that_are_gone_without_a_word_or_before_their_time(
             return
         with pytest.raises(JournalFault, match=said.format(upto=upto)):
             list(spans(reader))
+
+
+@pytest.mark.parametrize("bad", [b"{", b"{}", b"[]", b"7", b'{"wall": null}', b"\xff"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_verify_names_a_bad_row_also_where_its_time_is_asked_for(path: Path, bad: bytes, which: int) -> None:
+    """``which``: the first row that is kept, or a later shoe's."""
+    rows = fill(path)
+    journal = Journal.open(path, "T07")
+    removed(journal, starts(rows)[1] - 1)
+    journal.close()
+    row = starts(rows)[1 + which]
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, row))
+    with (
+        contextlib.closing(JournalReader.open(path)) as reader,
+        pytest.raises(JournalFault, match=f"row {row}:"),
+    ):
+        list(spans(reader))
 
 
 def test_verify_names_another_history_under_the_number_that_was_to_go(path: Path) -> None:
@@ -582,6 +668,48 @@ def test_a_mirror_that_hangs_in_one_write_is_told(path: Path) -> None:
     assert mirror.trouble == ""
     now[0] = Instant(LATE + SECOND, 0)
     assert "longer than a minute" in mirror.trouble and "longer than a minute" in str(mirror.view(9)["error"])
+
+
+def test_an_error_that_nobody_thought_of_ends_neither_the_mirror_nor_the_next_backup(
+    path: Path, tmp_path: Path
+) -> None:
+    rows = fill(path)
+    left = [2]
+
+    def opened() -> JournalReader:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise RuntimeError("a fault of ours")
+        return JournalReader.open(path)
+
+    mirror = Mirror(tmp_path / "mirror.db", opened, every=0.01, retry=0.02)
+    mirror.start()
+    until(lambda: mirror.row == len(rows) and not mirror.trouble, "it goes on")
+    assert mirror.stop(5)
+
+    left[0] = 1
+    backups = Backups(opened, tmp_path / "backups")
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is told")
+    assert "a fault of ours" in backups.view()["error"]
+    assert backups.start()
+    until(lambda: not backups.view()["running"], "it is made")
+    assert backups.view()["row"] == len(rows)
+
+
+@pytest.mark.parametrize("other", ["T07-2", "T07-abcdef", "T07-abcdef-1", "T070", "xT07"])
+def test_a_backup_leaves_those_of_another_table_alone(other: str, path: Path, tmp_path: Path) -> None:
+    fill(path)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    theirs = [folder / f"{other}-4f2a91-100.{suffix}" for suffix in ("part", "db")]
+    ours = folder / "T07-4f2a91-100.part"
+    for file in (*theirs, ours):
+        file.touch()
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        made, _ = backup(reader, folder)
+    assert all(file.exists() for file in theirs) and not ours.exists()
+    assert backups_of("T07", folder) == [made]
 
 
 # --- what was lost ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -33,3 +34,21 @@ async def test_it_is_looked_for_until_it_is_there_and_good(monkeypatch: pytest.M
     log = Log()
     assert await come(read, log) == "whsec_x"
     assert log.reasons == ["bad", "worse"]
+
+
+async def test_a_look_that_hangs_keeps_no_process_and_one_that_fails_ends_no_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tablectl.late_credentials.LOOK", 0)
+    threads: list[threading.Thread] = []
+
+    def read() -> str:
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            raise PermissionError("not now")
+        return "whsec_x"
+
+    log = Log()
+    assert await come(read, log) == "whsec_x"
+    assert log.reasons == ["not now"]
+    assert all(thread.daemon for thread in threads), "nobody waits for these at the end of the process"

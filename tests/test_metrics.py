@@ -36,9 +36,11 @@ def view(**changes: Any) -> dict[str, Any]:
     """What the state shows of a table, as far as the metrics look at it."""
     return {
         "table": "T07", "epoch": "4f2a91", "test": False, "phase": "idle", "holds": [], "alerts": [],
-        "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340, "link": {"good": True, "configured": True},
-        "scanner": SCANNER, "journal": {"depth": 1, "state": "ok"}, "beeper": {"why": ""},
-        "pins": {"locked_out": 0, "lock_outs": 0}, "mirror": {"behind": 12}, "unsettled": ["1/2", "1/3"], **changes,
+        "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340,
+        "link": {"good": True, "configured": True}, "scanner": SCANNER,
+        "journal": {"depth": 1, "state": "ok", "cause": None}, "beeper": {"why": ""},
+        "pins": {"locked_out": 0, "lock_outs": 0}, "mirror": {"behind": 12}, "unsettled": ["1/2", "1/3"],
+        **changes,
     }  # fmt: skip
 
 
@@ -107,8 +109,12 @@ def test_just_one_condition_of_the_scanner_is_the_present_one(condition: Conditi
 
 
 @pytest.mark.parametrize("state", ["ok", "slow", "failing"])
-def test_just_one_state_of_the_disk_is_the_present_one(state: str) -> None:
-    told = of(journal={"depth": 0, "state": state}, beeper={"why": "it is gone"})
+@pytest.mark.parametrize("cause", [None, "full", "readonly", "locked", "failing"])
+def test_just_one_state_of_the_disk_and_its_cause_are_the_present_ones(state: str, cause: str | None) -> None:
+    told = of(journal={"depth": 0, "state": state, "cause": cause}, beeper={"why": "it is gone"})
+    causes = told["tablectl_journal_cause"]
+    assert [labels for labels, value in causes.items() if value] == ([(("cause", cause),)] if cause else [])
+    assert len(causes) == 4
     series = told["tablectl_journal_state"]
     assert [labels for labels, value in series.items() if value] == [(("state", state),)]
     assert told["tablectl_beeper_up"] == alone(0)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tablectl.logs import setup_logging
 from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
 from tablectl.plain_file import MOST_BYTES
+from tablectl.profiles import ConfigError
 from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
 from tests.e2e.programs import Program
@@ -272,6 +274,84 @@ def test_another_beeper_sounds_after_a_reload(tmp_path: Path) -> None:
         assert bench.runtime.signals.try_out("close") == {"null": None}
 
 
+def test_a_loop_that_does_not_come_to_it_in_time_takes_nothing_then_or_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with table() as bench:
+        runtime, log, answers = bench.runtime, Lines(), threading.Event()
+        reloads = Reloads(runtime, bench.config, lambda level: None, log)
+        taken: list[object] = []
+        monkeypatch.setattr(runtime._delivering, "take", lambda *_: taken.append(1))
+        monkeypatch.setattr(runtime.signals, "become", lambda *_: taken.append(2))
+        monkeypatch.setattr(runtime.outside.gate, "admit", lambda *_: taken.append(3))
+        around, limits = runtime.core.around, runtime.scanner._limits
+        edit(bench.folder / "rules/live-casino-demo.toml", 'banker = "0.95"', 'banker = "0.9"')
+        (bench.folder / "credentials/pit-bosses").write_text(make_line("other", "4321"))
+        with bench.config.open("a") as config:
+            config.write("[health]\nmute_after = 5.0\n")
+            config.write(f'[beeper]\ndriver = "bell"\nterminal = "{bench.folder}/bell"\n')
+        monkeypatch.setattr("tablectl.reloading.PATIENCE", 0.05)
+        runtime.service.loop.call_soon_threadsafe(answers.wait, 20)
+        reload(reloads)
+        assert log.last[0] == "error" and "nothing was taken over" in reloads.said
+        answers.set()
+        drain(bench)
+        assert not taken and runtime.core.around is around and runtime.scanner._limits == limits
+        monkeypatch.setattr("tablectl.reloading.PATIENCE", 5.0)
+        found = runtime.reload(load_config(bench.config)).taken  # and now all of it, as if for the first time
+        assert {RULES, PIT, "health.mute_after", "beeper.driver"} <= set(found) and taken == [3, 1, 2]
+
+
+def test_what_a_reload_says_is_true_however_close_the_end_of_its_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with table() as bench:
+        for patience in [0.0, 0.0001, 0.0003, 0.001] * 5:
+            monkeypatch.setattr("tablectl.reloading.PATIENCE", patience)
+            before = bench.runtime._reloading.running.health.mute_after
+            new = load_config(bench.config)
+            new = new.model_copy(update={"health": new.health.model_copy(update={"mute_after": before + 1})})
+            try:
+                bench.runtime.reload(new)
+            except ConfigError:
+                now = before
+            else:
+                now = before + 1
+            drain(bench)
+            assert bench.runtime.scanner._limits.mute_after == now * 1_000_000_000
+            assert bench.runtime._reloading.running.health.mute_after == now
+
+
+def test_a_file_that_is_not_read_to_its_end_is_not_called_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with table() as bench:
+        log, answers, real = Lines(), threading.Event(), load_config
+
+        def hangs(path: Path) -> Config:
+            assert answers.wait(20)
+            return real(path)
+
+        monkeypatch.setattr("tablectl.daemon.load_config", hangs)
+        monkeypatch.setattr("tablectl.daemon.HANGS", 0)
+        reloads = Reloads(bench.runtime, bench.config, lambda level: None, log)
+        for _ in range(3):
+            reloads.ask()
+            reloads.go_on()
+        assert "until then the old one stays" in log.last[1] and reloads.said == "; reload waits for its file"
+        (alert,) = bench.wait(lambda s: s["alerts"], "the alert")["alerts"]
+        assert (alert["alert"], "refused" in alert["message"]) == ("reload", False)
+        answers.set()
+        assert reloads._thread is not None
+        reloads._thread.join(10)
+        assert log.last[0] == "info" and reloads.said == "", "it was taken over after all"
+
+
+def drain(bench: Bench) -> None:
+    """Wait until the service loop has done all it had to do."""
+    passed = threading.Event()
+    bench.runtime.service.loop.call_soon_threadsafe(passed.set)
+    assert passed.wait(10)
+
+
 def test_another_scanner_limit_counts_from_the_next_look() -> None:
     with table() as bench:
         watch = bench.runtime.scanner
@@ -421,6 +501,7 @@ def test_the_status_is_one_short_line_whatever_comes() -> None:
         "where": "12/34",
         "holds": [{"code": "unread"}, {"code": "device-lost"}],
         "scanner": {"health": "absent"},
+        "journal": {"why": ""},
         "link": {"good": False, "why": "line one\nSTATUS=forged\x1b[2J" + "x" * 500},
     }
     line = status(view)

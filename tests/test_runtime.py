@@ -152,6 +152,30 @@ def test_socket_that_cannot_be_had_stops_what_was_started() -> None:
         assert runtime.stop()
 
 
+@pytest.mark.parametrize("number", range(5))
+def test_a_thread_that_the_system_does_not_give_is_the_cause_that_is_told(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Rig("bee-tek") as rig:
+        runtime, before = Runtime(load_config(without_server(rig))), threading.active_count()
+        start, started = threading.Thread.start, list[str]()
+
+        def given(thread: threading.Thread) -> None:
+            if not thread.name.startswith(("aside", "asyncio")):
+                started.append(thread.name)
+                if len(started) == number + 1:
+                    raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", given)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            runtime.start()
+        monkeypatch.undo()
+        assert threading.active_count() == before, "and nothing of it is left"
+        runtime.start()
+        assert runtime.stop()
+
+
 def test_every_thread_is_watched() -> None:
     with Bench("bee-tek") as rig:
         runtime = rig.runtime
@@ -422,8 +446,8 @@ def test_whatever_the_umask_nothing_that_is_written_is_for_others() -> None:
             Store(rig.folder / "bets.db").close()
             runtime = Runtime(load_config(path))
             runtime.start()
-            runtime.incidents.record("x")
-            runtime.incidents.record("x", asked=True)
+            runtime.incidents.record("x", waits=20)
+            runtime.incidents.record("x", asked=True, waits=20)
             rig.client.post("/v1/journal/backup", {})
             until(lambda: rig.client.get("/v1/journal/backup")[1].get("file"), "the backup is made")
             until(lambda: (rig.folder / "mirror.db").exists(), "the mirror is made")

@@ -9,12 +9,14 @@ from typing import Any, cast
 import pytest
 
 from tablectl.clock import SECOND, Instant
+from tablectl.journal_disk import Cause
+from tablectl.journal_trouble import trouble_of
 from tablectl.supervision import Supervision
 from tablectl.table import Trouble
 
 NOW = 1_000 * SECOND
 
-CAUSES = {"disk-full": "full", "disk-readonly": "readonly", "journal-locked": "locked"}
+CAUSES: dict[str, Cause] = {"disk-full": "full", "disk-readonly": "readonly", "journal-locked": "locked"}
 
 
 class Bench:
@@ -26,7 +28,12 @@ class Bench:
         self.core: Any = SimpleNamespace(progress=NOW, full=False, offer=self.offer)
         self.reader: Any = SimpleNamespace(progress=NOW, connecting=False)
         self.writer: Any = SimpleNamespace(
-            state="ok", error="", cause=None, full=False, committing_since=None, depth=0, turns=0
+            state="ok",
+            trouble=None,
+            full=False,
+            committing_since=None,
+            depth=0,
+            turns=0,
         )
         self.service: Any = SimpleNamespace(progress=NOW)
         self.signals: Any = SimpleNamespace(trouble=None, troubles={})
@@ -129,14 +136,49 @@ def test_a_trouble_is_told_when_it_begins_and_not_again_after_each_acknowledgeme
                 bench.others = [Trouble(Instant(NOW, NOW), code, "x")] if there else []
             case _:
                 state = "slow" if code == "disk-slow" else "failing"
-                bench.writer.state = state if there else "ok"
-                bench.writer.cause = {
-                    "disk-full": "full",
-                    "disk-readonly": "readonly",
-                    "journal-locked": "locked",
-                }.get(code)
+                bench.writer.trouble = trouble_of(state, CAUSES.get(code), "x") if there else None
         bench.supervision.watch()
     assert bench.told == [code] * 2
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [("slow", None), *(("failing", cause) for cause in ("full", "readonly", "locked", "failing"))],
+)
+def test_a_journal_in_trouble_is_in_the_log_at_once_now_and_then_and_when_it_is_over(
+    state: str, cause: Cause | None
+) -> None:
+    bench = Bench()
+    lines: list[str] = []
+    bench.supervision.log = SimpleNamespace(
+        error=lambda *_, reason, rows_waiting: lines.append(reason), info=lambda _: lines.append("over")
+    )
+    trouble = trouble_of(state, cause, "the system's words")
+    assert trouble is not None
+    told = []
+    for second in range(200):
+        at = Instant(NOW + second * SECOND, NOW)
+        bench.supervision.clock = lambda at=at: at  # type: ignore[misc]
+        there = second in range(10, 80) or second in range(82, 84)  # it flaps
+        bench.writer.trouble = trouble if there else None
+        bench.supervision.watch()
+        told.append(len(lines))
+    assert [told.index(n) for n in range(1, len(lines) + 1)] == [10, 70, 80, 82, 87]
+    assert lines == [trouble.present, trouble.present, "over", trouble.present, "over"]
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [("slow", None), *(("failing", cause) for cause in ("full", "readonly", "locked", "failing"))],
+)
+def test_the_alert_of_a_journals_trouble_is_stored_when_it_is_over_and_claims_nothing_of_now(
+    state: str, cause: Cause | None
+) -> None:
+    trouble = trouble_of(state, cause, "")
+    assert trouble is not None
+    for claim in ("is full", "No betting", "by itself", "cannot"):
+        assert claim not in trouble.past
+    assert "No betting opens" in trouble.present and "by itself" in trouble.present
 
 
 def test_a_trouble_that_finds_no_room_is_told_once_there_is() -> None:

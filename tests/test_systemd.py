@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -274,3 +277,111 @@ def test_udev_groups_are_those_of_the_service() -> None:
     given = {value for rule in rules("60-tablectl.rules") for key, _, _, value in rule if key == "GROUP"}
     assert given
     assert given <= set(groups)
+
+
+# --- before an upgrade or a removal ------------------------------------------------------------------------
+
+BETWEEN, IN_PLAY = '{"phase": "complete", "round": null}', '{"phase": "dealing", "round": {"number": 1}}'
+
+
+class Machine:
+    """What the script asks of a machine: units with the table each plays, sockets, and their answers."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for folder in ("run/systemd/system", "run/tablectl", "bin", "opt/lib"):
+            (root / folder).mkdir(parents=True)
+        self.program("tablectl", f'cat "$2.json" 2>/dev/null || exec sleep 20 <{root}/hangs || exit 3\n')
+        self.program(
+            "systemctl",
+            f'case "$1" in\n'
+            f'show) cat "{root}/status.$4" ;;\n'
+            f'stop) shift; echo "$@" >> {root}/stopped ;;\n'
+            f'list-units) for state in activating active; do case "$4" in *$state*)\n'
+            f"    cat {root}/$state 2>/dev/null ;; esac; done ;;\n"
+            f"esac\n",
+        )
+
+    def program(self, name: str, text: str) -> None:
+        path = self.root / "bin" / name
+        path.write_text(f"#!/bin/sh\n{text}")
+        path.chmod(0o755)
+
+    def unit(self, name: str, state: str = "active", status: str = "") -> None:
+        with (self.root / state).open("a") as file:
+            file.write(f"{name} loaded {state} x Dealer-table\n")
+        (self.root / f"status.{name}").write_text(status and f"{status}\n")
+
+    def socket(self, table: str, answer: str | None = None) -> None:
+        path = self.root / "run/tablectl" / table / "tablectl.sock"
+        path.parent.mkdir()
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+        if answer is not None:
+            path.with_name("tablectl.sock.json").write_text(answer)
+
+    def upgrades(self, **environment: str) -> tuple[str, list[str]]:
+        """What the script said, and the units it stopped."""
+        text = (FOLDER / "debian/prerm").read_text()
+        moved = {"/run/": "/run/", "/opt/tablectl/bin/": "/bin/", "/opt/tablectl/lib": "/opt/lib"}
+        for old, new in moved.items():
+            text = text.replace(old, f"{self.root}{new}")
+        text = text.replace("timeout 10", "timeout 0.3")
+        paths = {"PATH": f"{self.root}/bin:/usr/bin:/bin"}
+        done = subprocess.run(
+            ["/bin/sh", "-c", text, "prerm", "upgrade"],
+            env=paths | environment,
+            capture_output=True,
+            text=True,
+        )
+        stopped = self.root / "stopped"
+        units = stopped.read_text().split() if stopped.exists() else []
+        assert (done.returncode == 0) == (done.stderr == ""), done.stderr
+        assert done.returncode == 0 or not units
+        return done.stderr, units
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path is short
+        yield Machine(Path(folder))
+
+
+ONE, T07 = "tablectl.service", "tablectl@T07.service"
+
+
+def test_between_two_rounds_everything_that_runs_stops(machine: Machine) -> None:
+    machine.unit(ONE, status="table T01: complete 1/2; scanner ok")
+    machine.unit(T07, status="table T07: closed; scanner ok")
+    machine.unit("tablectl@T08.service", "activating", "waiting for the journal's disk")
+    machine.socket("T01", BETWEEN)
+    machine.socket("T07", BETWEEN)
+    machine.socket("T09")  # left over by a daemon that was killed; nobody listens, and no unit runs
+    assert machine.upgrades() == ("", ["tablectl@T08.service", ONE, T07])
+
+
+def test_in_a_round_nothing_stops_unless_somebody_says_so(machine: Machine) -> None:
+    machine.unit(T07, status="table T07: dealing 1/2")
+    machine.socket("T07", IN_PLAY)
+    said, _ = machine.upgrades()
+    assert "table T07 is in the middle of a round; nothing was changed" in said
+    assert machine.upgrades(TABLECTL_ANYWAY="1") == ("", [T07])
+
+
+@pytest.mark.parametrize("how", ["hangs", "refuses", "no socket", "says nothing"])
+@pytest.mark.parametrize("unit", [ONE, T07])
+def test_one_that_runs_and_does_not_tell_is_not_stopped_silently(
+    machine: Machine, how: str, unit: str
+) -> None:
+    machine.unit(unit, status="" if how == "says nothing" else "table T07: dealing 1/2")
+    machine.unit("tablectl@T08.service", status="table T08: closed")
+    machine.socket("T08", BETWEEN)
+    if how == "hangs":
+        (machine.root / "hangs").touch()
+    if how != "no socket":
+        machine.socket("T07", BETWEEN if how == "says nothing" else None)
+    said, _ = machine.upgrades()
+    assert f"{unit} runs and does not tell whether a round is in play; nothing was changed" in said
+    assert "TABLECTL_ANYWAY=1" in said
+    _, stopped = machine.upgrades(TABLECTL_ANYWAY="1")
+    assert set(stopped) == {unit, "tablectl@T08.service"}

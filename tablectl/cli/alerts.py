@@ -47,6 +47,9 @@ def alerts(target: Target, as_json: bool) -> int:
 def _lines(alert: Mapping[str, Any], target: Target) -> list[str]:
     code = word(alert.get("alert"), 60)
     since = f"  since {word(alert['since'], 40)}" if alert.get("since") else ""
+    if alert.get("present") is True:
+        typed = "it goes by itself when this is over"
+        return [f"alert {code}, now", f"  {word(alert.get('message'), 1000)}", f"  {typed}"]
     typed = shlex.join(["tablectl", "ack", code, *target.options()])
     return [f"alert {code}{since}", f"  {word(alert.get('message'), 1000)}", f"  when it was seen: {typed}"]
 

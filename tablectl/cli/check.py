@@ -14,6 +14,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,6 +105,7 @@ def _server(config: Config) -> Iterator[Finding]:
     from tablectl.delivery.outbox import message_id
     from tablectl.delivery.signing import parse_secrets, sign
     from tablectl.delivery.tls import Tls, TlsUnusable, alert_of, refused_words
+    from tablectl.timely import connect, exchange
 
     url = config.server_url
     if url is not None and config.server.kind == "nats":
@@ -116,38 +118,36 @@ def _server(config: Config) -> Iterator[Finding]:
     parts = urlsplit(url)
     grade = FAIL if config.house_rules().betting.link_required else WARN
     host, tls = parts.hostname or "", None
-    connection = http.client.HTTPConnection(host, parts.port, timeout=SECONDS)
     if parts.scheme == "https":
         try:
             tls = Tls(config.tls)
         except TlsUnusable as fault:
             yield Finding("game server", FAIL, str(fault))
             return
-        connection = http.client.HTTPSConnection(host, parts.port, timeout=SECONDS, context=tls.context)
     now, body, epoch = time.time(), b"[]", _epoch(config)
     named = f"check-{now:.0f}" if epoch is None else message_id(config.table.id, epoch, [])
     headers = sign(parse_secrets(config.push_secrets), named, int(now), body)
     headers["Content-Type"] = "application/cloudevents-batch+json"
+    resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    port = parts.port or (443 if tls is not None else 80)
     try:
-        resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.connect()
-        if tls is not None and isinstance(connection.sock, ssl.SSLSocket):
-            tls.server_shows(connection.sock.getpeercert())
-        connection.request("POST", resource, body, headers)
-        response = connection.getresponse()
-        answer = _object(response.read(65_536))
+        with closing(connect(host, port, SECONDS, None if tls is None else tls.context)) as connection:
+            if tls is not None and isinstance(connection.sock, ssl.SSLSocket):
+                tls.server_shows(connection.sock.getpeercert())
+            status, content = exchange(
+                connection, "POST", resource, body, headers, seconds=SECONDS, most=65_536
+            )
     except ssl.SSLCertVerificationError as fault:
         yield Finding("game server", grade, f"{url}: {refused_words(fault, host, None, config.server.ca)}")
         return
     except (OSError, http.client.HTTPException, ValueError) as fault:
         yield Finding("game server", grade, f"{url}: {alert_of(fault) or fault or type(fault).__name__}")
         return
-    finally:
-        connection.close()
+    answer = _object(content)
     for text in () if tls is None else tls.ending(now, config.server.certificate_days):
         yield Finding("game server", WARN, text)
-    if response.status != 200:
-        yield Finding("game server", grade, f"{url}: HTTP {response.status}: {_words(answer)}")
+    if status != 200:
+        yield Finding("game server", grade, f"{url}: HTTP {status}: {_words(answer)}")
     elif type(answer.get("next")) is not int:
         yield Finding("game server", grade, f"{url}: HTTP 200, but no answer of a game server")
     else:
@@ -163,17 +163,26 @@ UNKNOWN_TEST = (
 
 
 def _epoch(config: Config) -> str | None:
-    """The history the journal holds, which a probe names; None before the first start."""
+    """The history the journal holds, which a probe names; None before the first start.
+
+    The daemon is asked while it runs: no other program opens the journal then.
+    """
     import sqlite3
 
     from tablectl.journal import JournalFault, JournalReader, JournalUnavailable
+    from tablectl.local import Client, NotReachable
+    from tablectl.lock import TableLocked, while_stopped
 
-    try:
-        reader = JournalReader.open(config.journal_path)
-    except (JournalFault, JournalUnavailable, OSError, sqlite3.Error):
-        return None  # whether the journal can be used is not asked here
-    reader.close()
-    return reader.epoch
+    with suppress(NotReachable, KeyError):
+        return str(Client(config.socket_path, SECONDS).state()["epoch"])
+    # Whether the journal can be used is not asked here.
+    with (
+        suppress(TableLocked, JournalFault, JournalUnavailable, OSError, sqlite3.Error),
+        while_stopped(config.journal_path.parent, config.table.id),
+        closing(JournalReader.open(config.journal_path)) as reader,
+    ):
+        return reader.epoch
+    return None
 
 
 def _object(answer: bytes) -> dict[str, Any]:

@@ -107,8 +107,10 @@ def _compared(journal: Path, mirror: Path) -> tuple[str, str]:
 
 
 def _backups(config: Config) -> Finding:
+    from tablectl.journal_backup import backups_of
+
     folder = config.backups_path
-    made = [one.stat().st_mtime for one in folder.glob(f"{config.table.id}-*.db")]
+    made = [one.stat().st_mtime for one in backups_of(config.table.id, folder)]
     if not made:
         text = f"none in {folder} (tablectl journal backup); what was moved elsewhere is not seen from here"
         return Finding("backups", WARN, text)

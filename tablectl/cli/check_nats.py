@@ -40,7 +40,7 @@ async def _look(config: Config, epoch: str) -> None:
         async with asyncio.timeout(SECONDS):
             await line.last()
             said = await line.ask({"epoch": epoch, "stream": line.stream, "stored": 0, "acked": 0})
-            if type(said.get("next")) is not int:
+            if type(said.get("next")) is not int or "error" in said:
                 raise Fault(f"the game server refuses: {said.get('error', 'it gives no reason')!s:.200}")
     finally:
         await line.close()

@@ -197,5 +197,6 @@ class State:
             f"{word(scanner.get('rejects'), 20)} rejects{last}",
             link_line(link),
             f"journal {word(journal.get('state'), 40)}, {word(journal.get('depth'), 20)} waiting; {stored}",
+            *([f"  {word(journal['why'], 600)}"] if journal.get("why") else []),
             *([behind] if mirror.get("error") else []),
         ]

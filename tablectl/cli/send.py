@@ -53,6 +53,8 @@ def _body(given: Given, order: Order, pin: str | None) -> dict[str, Any]:
 def _post(client: Any, order: Order, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     def send() -> tuple[int, dict[str, Any]]:
         status, answer = client.post(order.resource, body)
+        if status == 503 and isinstance(answer.get("kept"), bool):
+            return status, answer
         decided = status in (200, 409) and answer.get("id") == body["id"]
         if status == 503 and "error" in answer:
             raise Interrupted(f"{escape(client.path)}: {escape(answer['error'])}")
@@ -77,6 +79,9 @@ def _told(client: Any, given: Given, order: Order, status: int, answer: Mapping[
     accepted = status == 200 and answer.get("accepted") is True
     if given.as_json:
         output.say_json(answer)
+    if answer.get("kept") is True:
+        # Neither done nor refused: the daemon says that it waits, and that it is not to be given again.
+        raise NotReachable(escape(answer.get("error")))
     if accepted:
         if not given.as_json:
             output.say(escape(answer.get("answer") or "done"))

@@ -16,11 +16,12 @@ from tablectl.clock import SECOND, Instant
 from tablectl.delivery.outbox import message_id
 from tablectl.delivery.signing import parse_secrets, sign
 from tablectl.events import AlertAcknowledged, Event, event_id, public_body
+from tablectl.timely import connect, exchange
 
 SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 DEADLINE = 5.0
-"""Seconds for one answer, as a controller waits."""
+"""Seconds for one answer, from connecting to its last byte, as a controller waits."""
 ANSWER_BYTES = 64 << 10
 
 
@@ -171,12 +172,15 @@ class Kit:
         """A request as it is, once more on a new connection when the old one had been closed."""
         parts = urlsplit(url.replace("{table}", self.table))
         resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        end = time.monotonic() + DEADLINE
         for kept in (self._connection is not None, False):
             try:
-                connection = self._connected(parts.scheme, parts.hostname or "", parts.port)
-                connection.request(method, resource, body, dict(headers))
-                response = connection.getresponse()
-                return _got(response.status, response.read(ANSWER_BYTES))
+                connection = self._connected(parts.scheme, parts.hostname or "", parts.port, end)
+                left = end - time.monotonic()
+                answer = exchange(
+                    connection, method, resource, body, headers, seconds=left, most=ANSWER_BYTES
+                )
+                return _got(*answer)
             except TimeoutError:
                 self.hang_up()
                 return Got(0, text=f"no answer within {DEADLINE:g} s")
@@ -186,17 +190,14 @@ class Kit:
                     return Got(0, text=f"no answer: {str(error) or type(error).__name__}")
         raise AssertionError
 
-    def _connected(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
-        if self._connection is None or (self._connection.host, self._connection.port) != (
-            host,
-            port or (443 if scheme == "https" else 80),
-        ):
-            self.hang_up()
-            if scheme == "https":
-                context = self.context or ssl.create_default_context()
-                self._connection = http.client.HTTPSConnection(host, port, timeout=DEADLINE, context=context)
-            else:
-                self._connection = http.client.HTTPConnection(host, port, timeout=DEADLINE)
+    def _connected(self, scheme: str, host: str, port: int | None, end: float) -> http.client.HTTPConnection:
+        port = port or (443 if scheme == "https" else 80)
+        kept = self._connection
+        if kept is not None and kept.sock is not None and (kept.host, kept.port) == (host, port):
+            return kept
+        self.hang_up()
+        context = (self.context or ssl.create_default_context()) if scheme == "https" else None
+        self._connection = connect(host, port, max(0.01, end - time.monotonic()), context)
         return self._connection
 
     def hang_up(self) -> None:
@@ -294,11 +295,6 @@ def adding_to(checks: list[Check]) -> Callable[[str, str], Callable[[Try], Try]]
         return add
 
     return named
-
-
-def minutes(count: float) -> float:
-    """In seconds."""
-    return count * 60
 
 
 def instant(seconds_from_now: float) -> int:

@@ -33,7 +33,7 @@ from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal_rows import Outgoing
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,16}-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
+_ID = re.compile(r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(-[ps])?")
 
 
 class NatsDelivery(Sender):
@@ -48,7 +48,7 @@ class NatsDelivery(Sender):
         self._line = Line(url, job.table, job.tls, credential)
         self._after: int | None = None
         """Place in the stream of the subject's newest message; None: it must be read."""
-        self._taken = Taken(self._line, job, self._stands, self._heard, self._go_back)
+        self._taken = Taken(self._line, job, self._stands, self._holds, self._heard, self._go_back)
         self._back_to: int | None = None
         """Publish again from there on, although the stream holds what is newer."""
         self._back_behind: int | None = None
@@ -98,6 +98,11 @@ class NatsDelivery(Sender):
         """With which the game server can tell what is missing."""
         assert self._outbox is not None
         return {"stream": self._line.stream, "stored": self._after or 0, "acked": self._outbox.acked}
+
+    def _holds(self, sequence: int) -> bool:
+        """Whether the stream, as far as it is known, holds the events up to there as they are to be."""
+        box = self._outbox
+        return box is not None and box.probed and self._after is not None and box.acked >= sequence
 
     def _heard(self, at: int, before: Outbox, after: Outbox) -> None:
         """The game server answered."""
@@ -171,7 +176,7 @@ class NatsDelivery(Sender):
                 return 1
             wanted, _ = await self._game_server_wants("the stream holds nothing of this table any more")
             return wanted
-        event = _parse(last)
+        event = _parse(last, self._job.table)
         if event is None or event[0] != self._job.epoch:
             lacks = await self._accepted_at(last, event)
         else:
@@ -223,19 +228,20 @@ class NatsDelivery(Sender):
             f"another history: the newest message of {self._line.events} is of {whose}, this is "
             f"{self._job.epoch}: a second controller, a replaced PC or a restored journal"
         )
-        refused = Fault(text, halts=True, way=ways.accepted(self._job.epoch))
+        way = ways.accepted(self._job.epoch)
         try:
             wanted, pinned = await self._game_server_wants(text)
-        except Fault:
-            raise refused from None
+        except Fault as fault:
+            raise Fault(str(fault), halts=True, way=way) from None
         if pinned != self._job.epoch:
-            raise refused
+            raise Fault(text, halts=True, way=way)
         return wanted
 
     async def _game_server_wants(self, why: str) -> tuple[int, object]:
         """Which event, and to which history it is pinned as far as it tells."""
         answer = await self._taken.asked(self._job.deadline / 2)
-        if isinstance(answer, Answer) and answer.status == 200 and isinstance(answer.body, dict):
+        # One that refuses an event names it: it goes on there, for the game server to look at it anew.
+        if isinstance(answer, Answer) and answer.status in (200, 422) and isinstance(answer.body, dict):
             wanted = answer.body.get("next")
             if type(wanted) is int and wanted >= 1:
                 return wanted, answer.body.get("epoch")
@@ -247,13 +253,16 @@ def _next(wanted: int) -> Answer:
     return Answer(200, {"next": wanted})
 
 
-def _parse(last: Last) -> tuple[str, int] | None:
-    """Epoch and sequence of the event in a message."""
+def _parse(last: Last, table: str) -> tuple[str, int] | None:
+    """Epoch and sequence of the event in a message; None: it is no event of ``table``."""
     try:
         parts = _ID.fullmatch(json.loads(last.body)["id"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+        if parts is None or parts["table"] != table or not int(parts["sequence"]):
+            return None
+        _behind(last.body, 0)
+    except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
         return None
-    return (parts["epoch"], int(parts["sequence"])) if parts else None
+    return parts["epoch"], int(parts["sequence"])
 
 
 def _behind(body: bytes, sequence: int) -> int:

@@ -16,6 +16,8 @@ from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.outbox import Outbox
 from tablectl.delivery.sender import LOOK, Job
 
+PATIENCE = 3 * SECOND
+"""From an order on, until a refusal of before it is one of what was published again."""
 ASK_EVERY = SECOND
 """How often the game server is asked while it is owed something: an event is overdue after two seconds."""
 
@@ -23,8 +25,10 @@ ASK_EVERY = SECOND
 class Taken:
     """``box``: the policy's state; None before the journal is read.
 
-    ``stands()``: where the stream is, for the question. ``told(at, before, after)``: of every answer, in the
-    loop. ``go_back(sequence)``: the game server wants it published again from there on.
+    ``stands()``: where the stream is, for the question. ``holds(sequence)``: whether that event, once ordered
+    to be published again, is in the stream: before that the game server can only repeat its refusal.
+    ``told(at, before, after)``: of every answer, in the loop. ``go_back(sequence)``: the game server wants
+    it published again from there on.
     """
 
     def __init__(
@@ -32,18 +36,21 @@ class Taken:
         line: Line,
         job: Job,
         stands: Callable[[], dict[str, Any]],
+        holds: Callable[[int], bool],
         told: Callable[[int, Outbox, Outbox], None],
         go_back: Callable[[int], None],
     ) -> None:
         self._line = line
         self._job = job
         self._stands = stands
+        self._holds = holds
         self._told = told
         self._go_back = go_back
         self.box: Outbox | None = None
         self._asked_at = 0
         self._refused = 0
-        """The event that the game server refused last."""
+        """The event that the game server refused last; 0: it took it since."""
+        self._retried_at: int | None = None
 
     def begin(self, published: Outbox) -> None:
         """The journal was read."""
@@ -59,10 +66,10 @@ class Taken:
     def retry(self) -> None:
         """What was refused is published again, for the game server to look at anew."""
         if self.box is not None:
-            if self._refused > self.box.acked:
+            if self._refused:
                 self._go_back(self._refused)
             self.box = self.box.retried()
-            self._asked_at = self._job.clock().boot
+            self._asked_at = self._retried_at = self._job.clock().boot
 
     async def ask_on(self) -> None:
         """Ask as the policy says: at the start, every five seconds, and soon while it is owed something."""
@@ -77,7 +84,7 @@ class Taken:
                     due = at + SECOND if until is None else until
                 case Halted():
                     due = at + SECOND
-            if due <= at and self._line.connected:
+            if due <= at and self._line.connected and (not self._refused or self._holds(self._refused)):
                 self._asked_at = at
                 await self._ask()
             else:
@@ -88,8 +95,13 @@ class Taken:
         self.box = self.box.sending(Probe())
         answer = await self.asked(self._job.deadline)
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
-            self._refused = answer.body["next"]
-            self.box = self.box.sending(Send(self._refused, 1))
+            again, self._refused = answer.body["next"] == self._refused, answer.body["next"]
+            if again and self._retried_at is not None and self._asked_at < self._retried_at + PATIENCE:
+                answer = Failed(f"the game server has not looked at event {self._refused} again yet")
+            else:
+                self.box = self.box.sending(Send(self._refused, 1))
+        elif isinstance(answer, Answer) and answer.status == 200:
+            self._refused = 0
         before, at = self.box, self._job.clock().boot
         self.box = before.answered(at, answer, self._job.jitter())
         self._told(at, before, self.box)

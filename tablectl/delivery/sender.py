@@ -37,13 +37,19 @@ DAY = 86_400 * SECOND
 log = structlog.get_logger(__name__)
 
 
+OF_THE_LINK = ("delivery-halted", "delivery-link", "server-unreachable")
+"""The alerts of which none is true while the link is good."""
+OVER = "Over: the game server's link is good and the delivery goes on."
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """What is delivered, and whom it is told.
 
     ``reader_factory`` opens this delivery's own reader of the journal of ``table`` and ``epoch``.
     ``on_link(link)`` is called at every change, ``on_acked(sequence)`` after every answer that moved it (the
-    caller saves it), ``on_alarm(code, text)`` when trouble begins: all in the loop, and they must be quick.
+    caller saves it), ``on_alarm(code, text)`` when trouble begins, ``on_over(code, text)`` when the link
+    is good again: all in the loop, and they must be quick.
     ``deadline``: seconds for one whole try. ``warn_days``: before a certificate ends. ``jitter``: 0 to 1.
     """
 
@@ -56,6 +62,7 @@ class Job:
     deadline: float = 5.0
     tls: TlsFiles = TlsFiles()  # noqa: RUF009 frozen
     warn_days: int = 14
+    on_over: Callable[[str, str], None] = lambda *_: None
     clock: Callable[[], Instant] = now
     jitter: Callable[[], float] = random.random
 
@@ -76,6 +83,8 @@ class Sender(ABC):
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
+        self._well = False
+        """Whether it was told that no trouble is left, here or by the process before."""
 
     # --- the way ------------------------------------------------------------------------------------------
 
@@ -179,7 +188,8 @@ class Sender(ABC):
                 await self._deliver(reader)
         finally:
             await self._close()
-            threading.Thread(target=reader.close, daemon=True).start()  # it may wait for a read that hangs
+            # Aside: it may wait for a read that hangs.
+            threading.Thread(target=reader.close, name="let-go", daemon=True).start()
 
     def _go_back(self, sequence: int) -> None:
         """What goes out from there on is other than it was: a subclass may have to send it again."""
@@ -301,8 +311,15 @@ class Sender(ABC):
             if link != self._told:
                 self._told = link
                 self._job.on_link(link)
+            if link.good != self._well:
+                self._well = link.good
+                for code in OF_THE_LINK if link.good else ():
+                    self._job.on_over(code, OVER)
 
 
 def _kind(trouble: Trouble | None) -> str:
-    """Trouble without its numbers: a server that counts seconds in its words is not a new alarm."""
-    return "" if trouble is None else trouble.code + re.sub(r"\d+", "#", trouble.text)
+    """Trouble without the numbers in a server's words: one that counts seconds is not a new alarm."""
+    if trouble is None:
+        return ""
+    words = re.sub(r"\d+", "#", trouble.text)
+    return f"{trouble.code} {trouble.refused} {trouble.wanted} {words}"

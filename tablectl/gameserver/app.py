@@ -17,6 +17,8 @@ from tablectl.gameserver.store import Held, RoundRecord, Store
 REQUEST_BYTES = 1 << 20
 READ_SECONDS = 10.0
 MOST_ROUNDS = 1000
+MOST_NUMBER = 10**9
+"""No shoe has such a number, and no round."""
 
 T = TypeVar("T")
 
@@ -72,6 +74,8 @@ class Views:
             limit = min(MOST_ROUNDS, max(1, int(request.query.get("limit", "100"))))
             left, slash, right = request.query.get("after", "0/0").partition("/")
             after = (int(left), int(right)) if slash else (shoe or 0, int(left))
+            if max(map(abs, (shoe or 0, *after))) >= MOST_NUMBER:
+                raise ValueError
         except ValueError:
             return _error(400, "shoe and limit are numbers; after is SHOE/ROUND, or a round of that shoe")
         found = await self._in_pool(

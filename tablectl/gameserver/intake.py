@@ -9,21 +9,34 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.betting import SILENCE, Windows
-from tablectl.gameserver.messages import BATCH, SINGLE, Message, Unreadable, probe_history, read
+from tablectl.gameserver.messages import (
+    BATCH,
+    MOST_SEQUENCE,
+    SINGLE,
+    Message,
+    Unreadable,
+    claimed,
+    probe_history,
+    read,
+)
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
+    """``of``: epoch and sequence of the message of a stream that was judged; None: no event of its table."""
+
     status: int
     payload: dict[str, Any]
+    of: tuple[str, int] | None = None
 
 
 class _Refused(Exception):
@@ -77,19 +90,27 @@ class Intake:
 
     def take_message(self, table: str, body: bytes) -> Reply:
         """Judge one message of a stream, whose server has seen to who may publish for ``table``."""
+        of = None
         try:
-            messages = read(body, batch=False)
+            (message,) = messages = read(body, batch=False)
+            of = (message.epoch, message.sequence) if message.table == table else None
             self._check_sender(table, messages)
-            return self._keep(table, messages, self._clock(), self._monotonic())
+            reply = self._keep(table, messages, self._clock(), self._monotonic())
         except Unreadable as unreadable:
-            return Reply(400, {"error": str(unreadable)})
+            reply, of = Reply(400, {"error": str(unreadable)}), claimed(table, body)
         except _Refused as refused:
-            return refused.reply
+            reply = refused.reply
+        return replace(reply, of=of)
 
     def wanted(self, table: str, epoch: str) -> Reply:
-        """What is wanted next of a table that asks with its history. Pins nothing."""
+        """What is wanted next of a table that asks with its history. Pins nothing.
+
+        Where nothing is held yet a person may accept that history: its table may wait for just that.
+        """
         try:
             reply = self._probed(table, f"{table}-{epoch}-probe")
+            if self._store.held(table) is None and probe_history(f"{table}-{epoch}-probe") is not None:
+                self._store.refuse_epoch(table, epoch)
             self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
             return reply
         except _Refused as refused:
@@ -138,12 +159,13 @@ class Intake:
         if held is not None and held.epoch != first.epoch:
             self._other_history(table, held.epoch, first.epoch)
         self._windows.heard(table, monotonic, now / 1e9)
-        new = []
         with self._store.transaction():
             held = self._store.held(table)
             if held is not None and held.epoch != first.epoch:
                 raise _Refused(503, f"the history of table {table} was changed at this moment")
             wanted = held.next if held is not None else 1
+            if held is None:
+                self._store.forget_refused(table, first.epoch)
             if first.sequence > wanted:
                 return Reply(409, {"next": wanted, "error": f"event {wanted} comes before {first.sequence}"})
             for message in messages:
@@ -165,10 +187,8 @@ class Intake:
                     ),
                 )
                 wanted = goes_on
-                new.append(message)
+                self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
             self._store.pin(table, first.epoch, wanted)
-        for message in new:
-            self._windows.took(message, monotonic, now / 1e9)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:
@@ -199,6 +219,11 @@ def _goes_on(message: Message) -> int:
     if message.type != SKIPPED:
         return message.sequence + 1
     first, last = message.data.get("from"), message.data.get("to")
-    if first != message.sequence or not isinstance(last, int) or isinstance(last, bool) or last < first:
+    if (
+        first != message.sequence
+        or not isinstance(last, int)
+        or isinstance(last, bool)
+        or not first <= last < MOST_SEQUENCE
+    ):
         raise _Refused(422, f"event {message.sequence}: a skip is from its own sequence to a later one")
     return last + 1

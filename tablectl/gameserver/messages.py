@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 SINGLE = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 MOST_EVENTS = 100
+MOST_SEQUENCE = 10**18
+"""An id has eighteen digits for it at most, and a database's numbers end soon behind."""
 
 _ID = re.compile(
     r"(?P<table>[A-Za-z0-9_-]{1,16})-(?P<epoch>[0-9a-f]{6})-(?P<sequence>[0-9]{12,18})(?P<instead>-[ps])?"
@@ -123,9 +125,13 @@ def _message(value: Any, own: str) -> Message:
     kind, data, test = value.get("type"), value.get("data"), value.get("tabletest", False)
     if not isinstance(kind, str) or not isinstance(data, dict) or not isinstance(test, bool):
         raise Unreadable(f"{event_id}: type is a text, data an object, tabletest true or false")
+    if not kind.isprintable():  # half a character, which JSON can write, is no text for a database
+        raise Unreadable(f"{event_id}: type is a name, not {kind!r:.80}")
     sequence = int(parts["sequence"])
     if sequence < 1 or parts["sequence"] != f"{sequence:012d}":
         raise Unreadable(f"{event_id}: a sequence is a number from 1, in twelve digits")
+    if not kind.isprintable():  # a lone surrogate can be stored nowhere
+        raise Unreadable(f"{event_id}: the type is no printable text")
     if parts["instead"] != _INSTEAD.get(kind):
         raise Unreadable(f"{event_id}: the id of {kind:.80} ends with {_INSTEAD.get(kind, 'its sequence')}")
     return Message(
@@ -138,6 +144,17 @@ def _message(value: Any, own: str) -> Message:
         data=data,
         body=own.encode(),
     )
+
+
+def claimed(table: str, body: bytes) -> tuple[str, int] | None:
+    """Epoch and sequence of the event of ``table`` that a message says it is, lawful or not."""
+    try:
+        parts = _ID.fullmatch(json.loads(body)["id"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    if parts is None or parts["table"] != table or not int(parts["sequence"]):
+        return None
+    return parts["epoch"], int(parts["sequence"])
 
 
 def probe_history(message_id: str) -> tuple[str, str] | None:

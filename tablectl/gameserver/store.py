@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
+        self._then: list[Callable[[], None]] = []
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE))  # bets are not for everybody
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
@@ -90,17 +91,26 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """All or nothing; on the disk when the outermost one ends well."""
         with self._lock:
-            outer = not self._db.in_transaction
+            outer, before = not self._db.in_transaction, len(self._then)
             self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT inner")
             try:
                 yield
                 self._db.execute("COMMIT" if outer else "RELEASE inner")
             except BaseException:
+                del self._then[before:]
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK" if outer else "ROLLBACK TO inner")
                     if not outer:
                         self._db.execute("RELEASE inner")
                 raise
+            if outer:
+                made, self._then = self._then, []
+                for call in made:
+                    call()
+
+    def then(self, call: Callable[[], None]) -> None:
+        """In a transaction: what is to be done once it is on the disk, and not at all if it never is."""
+        self._then.append(call)
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -115,12 +125,16 @@ class Store:
         return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
 
     def refused_epochs(self, table: str) -> list[str]:
-        """Other histories of this table, which a person may accept: refused, or held before."""
+        """Other histories of this table, which a person may accept: refused, held before, or asked with."""
         return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
         """Remember that another history came."""
         self._all("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
+
+    def forget_refused(self, table: str, epoch: str) -> None:
+        """It is the table's history now."""
+        self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
 
     def accept_epoch(self, table: str, epoch: str) -> Held:
         """A person's word: from now on ``epoch`` is this table's history. The old one stays as it is held.
@@ -137,7 +151,7 @@ class Store:
                 raise LookupError(f"no history {epoch} of table {table} has come to this server{which}")
             wanted = self._wanted(table, epoch)
             self.pin(table, epoch, wanted)
-            self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
+            self.forget_refused(table, epoch)
             if held is not None:
                 self.refuse_epoch(table, held.epoch)
             return Held(table, epoch, wanted)

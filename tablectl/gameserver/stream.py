@@ -4,6 +4,8 @@ The place in the stream is kept in the server's own database and moves in the ve
 events; the consumer begins behind it at every connection.  So what comes is always in order and never lost,
 and what comes twice is known by its id.  An event that cannot be taken does not hold up the other tables: it
 is let go, and its table is told, which sends it again (``resend``) or halts until a person acts (422).
+A table is told of its own events alone: what another history or a stranger publishes on its subject is let
+go, and is no fault of the rightful one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import contextlib
 import json
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import nats.errors
@@ -24,6 +27,7 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, DiscardPolicy, StorageType, StreamConfig
 
 from tablectl.gameserver.intake import Intake, Reply
+from tablectl.gameserver.messages import claimed
 from tablectl.gameserver.store import Store
 
 STREAM = "TABLES"
@@ -41,6 +45,17 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """One event that was refused. ``conflicts``: another one is held under its number."""
+
+    epoch: str
+    sequence: int
+    status: int
+    words: str
+    conflicts: bool
+
+
 class StreamIntake:
     """Consumes for one game server. ``credential``: the text of a ``.creds`` file, a token, or empty."""
 
@@ -50,8 +65,8 @@ class StreamIntake:
         self._intake = intake
         self._pool = pool
         self._credential = credential
-        self._refused: dict[str, tuple[int, int, str]] = {}
-        """By table: the event wanted when one was refused, the status and the words."""
+        self._refused: dict[str, _Refusal] = {}
+        """By table: what it is to be told, until that event or what comes in its place is taken."""
         self._done = 0
         self._stream = ""
         self.consuming = asyncio.Event()
@@ -142,19 +157,33 @@ class StreamIntake:
         at = messages[-1].metadata.sequence.stream
         with self._store.transaction():
             for message in messages:
-                table = message.subject.split(".")[1]
-                self._note(table, self._intake.take_message(table, message.data))
+                self._look_at(message.subject.split(".")[1], message.data)
             self._store.set_stream_position(*stream, at)
         return at
 
-    def _note(self, table: str, reply: Reply) -> None:
-        """Remember what the table is to be told: refusals, until something is taken. A gap tells itself."""
-        if reply.status == 200:
-            self._refused.pop(table, None)
-        elif reply.status != 409:
-            held = self._store.held(table)
-            words = str(reply.payload.get("error", ""))
-            self._refused[table] = (held.next if held else 1, reply.status, words)
+    def _look_at(self, table: str, body: bytes) -> None:
+        """Take one message if it can be, and remember what its table is to be told. A gap tells itself."""
+        known = self._refused.get(table)
+        if known is not None and known.conflicts:
+            event = claimed(table, body)
+            if event is not None and event[0] == known.epoch and event[1] > known.sequence:
+                return  # of a history that is not the one held: nothing of it until that is mended
+        reply = self._intake.take_message(table, body)
+        if reply.of is None:
+            log.warning("no event of this table was left out", table=table, reason=reply.payload["error"])
+        elif reply.status == 200:
+            if known is not None and known.epoch == reply.of[0] and known.sequence <= reply.of[1]:
+                del self._refused[table]
+        elif reply.status in (400, 403, 422):
+            self._note(table, reply, *reply.of)
+
+    def _note(self, table: str, reply: Reply, epoch: str, sequence: int) -> None:
+        held, words = self._store.held(table), str(reply.payload["error"])
+        if held is not None and held.epoch != epoch:  # who asks for that history is told so anyway
+            log.warning("an event of another history was left out", table=table, reason=words)
+            return
+        conflicts = held is not None and sequence < held.next
+        self._refused[table] = _Refusal(epoch, sequence, reply.status, words, conflicts)
 
     # --- the tables' questions ------------------------------------------------------------------------------
 
@@ -165,7 +194,7 @@ class StreamIntake:
             epoch, stored, acked = str(asked["epoch"]), int(asked["stored"]), int(asked["acked"])
             if asked["stream"] != self._stream:  # its place in another stream says nothing here
                 stored = 0
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
             epoch, stored, acked = "", 0, 0
         answer = await self._in_pool(self._answer, table, epoch, stored, acked)
         with contextlib.suppress(nats.errors.Error):
@@ -180,10 +209,11 @@ class StreamIntake:
         if held is not None:
             answer["epoch"] = held.epoch
         refused = self._refused.get(table)
-        if refused is not None:
-            at, status, words = refused
-            of_event = status in (400, 422) and at == wanted
-            return answer | {"status": 422 if of_event else 403, "error": words}
+        # One that came behind what was looked at: the table has perhaps mended it meanwhile.
+        if refused is not None and refused.epoch == epoch and stored <= self._done:
+            if refused.status == 403:
+                return answer | {"status": 403, "error": refused.words}
+            return answer | {"status": 422, "next": refused.sequence, "error": refused.words}
         if 0 < stored <= self._done and wanted <= acked:
             answer["resend"] = True
         return answer

@@ -190,7 +190,8 @@ def _device_swapped(state: State, _: ev.DeviceSwapped) -> State:
 
 
 def _alert_raised(state: State, event: ev.AlertRaised) -> State:
-    return replace(state, alerts=(*state.alerts, (event.alert, event.message)))
+    others = tuple(one for one in state.alerts if one[0] != event.alert)
+    return replace(state, alerts=(*others, (event.alert, event.message)))
 
 
 def _alert_acknowledged(state: State, event: ev.AlertAcknowledged) -> State:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 from tablectl.clock import Instant
 from tablectl.events import Event, RoundResulted
@@ -177,11 +178,16 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something outside the game that people must know; raised once until somebody acknowledges it."""
+    """Something outside the game that people must know; raised once until somebody acknowledges it.
+
+    ``news``: ``anew`` puts another text in place of one nobody has acknowledged, ``over`` does so only where
+    there is one: what it ordered is not to be done any more.
+    """
 
     at: Instant
     code: str
     message: str
+    news: Literal["first", "anew", "over"] = "first"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ def started(turn: Turn, given: Started) -> None:
 
 def trouble(turn: Turn, given: Trouble) -> None:
     """Something outside the game that people must know."""
-    turn.alert(given.code, given.message)
+    there = any(alert == given.code for alert, _ in turn.state.alerts)
+    if there or given.news != "over":
+        turn.alert(given.code, given.message, anew=given.news != "first")
 
 
 def journal_full(turn: Turn, given: JournalFilled) -> None:

@@ -104,9 +104,10 @@ class Turn:
         if code == "integrity":
             self.alert("integrity", "The cards of this shoe cannot be right: see the hold.")
 
-    def alert(self, name: str, message: str) -> None:
-        """Raise an alert, once until it is acknowledged."""
-        if any(alert == name for alert, _ in self.state.alerts):
+    def alert(self, name: str, message: str, *, anew: bool = False) -> None:
+        """Raise an alert, once until it is acknowledged; ``anew``: again if it has another text now."""
+        there = dict(self.state.alerts).get(name)
+        if there is not None and (not anew or there == message):
             return
         self.emit(ev.AlertRaised(alert=name, message=message, **self.where))
         self.say(message)

@@ -131,6 +131,16 @@ def test_an_answer_that_is_none_is_said_to_leave_it_open(daemon: FakeDaemon, run
     assert len(daemon.commands) == 2
 
 
+@pytest.mark.parametrize(("kept", "code"), [(True, 3), (False, 1)])
+def test_a_journal_in_trouble_answers_once_and_says_what_becomes_of_the_command(
+    daemon: FakeDaemon, run: Path, kept: bool, code: int
+) -> None:
+    daemon.on_command = lambda body: (503, {"error": "the journal's disk is full", "kept": kept})
+    done = tablectl("cut-card", run=run)
+    assert (done.returncode, len(daemon.commands)) == (code, 1)
+    assert "the journal's disk is full" in done.stderr and "is not known" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

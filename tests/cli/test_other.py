@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import termios
 import time
+import traceback
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +19,17 @@ from pathlib import Path
 import click
 import pytest
 
-from tablectl.cli import game
+from tablectl.cli import check, game
+from tablectl.cli.check import check_all
 from tablectl.cli.output import escape
 from tablectl.cli.root import cli
+from tablectl.config import load_config
 from tablectl.gameserver.store import Held, Store
+from tablectl.journal import JournalReader
 from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
+from tests.e2e.harness import BARE, free_port
+from tests.test_api import Bench
 
 LEAST = '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'
 SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -183,6 +190,38 @@ def test_check_tells_a_device_and_a_server_that_are_not_there(tmp_path: Path) ->
     assert f"FAIL  device: tcp://127.0.0.1:{port}" in done.stdout
     assert f"FAIL  game server: http://127.0.0.1:{port}/t" in done.stdout
     assert SECRET not in done.stdout
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_while_a_daemon_runs_no_part_of_check_opens_its_journal(
+    answers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon is asked instead; one that does not answer is still the only one to open it."""
+    opened: list[Path] = []
+    real = JournalReader.open
+
+    def open_it(path: Path) -> JournalReader:
+        if any("/tablectl/cli/" in frame.filename for frame in traceback.extract_stack()):
+            opened.append(path)
+        return real(path)
+
+    with Bench("bee-tek", overrides=BARE) as rig:
+        monkeypatch.setattr(JournalReader, "open", open_it)
+        config, epoch = rig.folder / "check.toml", rig.runtime.journal.epoch
+        mirror = f'[journal]\nmirror = "{rig.folder}/mirror.db"\n'
+        config.write_text(
+            f'[server]\nurl = "http://127.0.0.1:{free_port()}/x"\n'
+            + rig.config.read_text().replace("[journal]\n", mirror)
+        )
+        shutil.copy(rig.journal_path, rig.folder / "mirror.db")
+        if not answers:
+            rig.socket_path.unlink()
+        check_all(lambda: config, config_only=False)
+        assert opened == []
+        assert check._epoch(load_config(config)) == (epoch if answers else None)
+        assert rig.runtime.stop()
+        assert check._epoch(load_config(config)) == epoch, "of a stopped one the file tells"
+        assert opened == [rig.journal_path]
 
 
 def test_a_pseudo_terminal_needs_a_test_table(tmp_path: Path) -> None:

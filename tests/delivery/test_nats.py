@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ from tablectl.gameserver.store import RoundRecord
 from tablectl.journal import Journal
 from tablectl.schemas import FOLDER
 from tests.delivery.nats_rig import Rig, Sender, Thief
-from tests.gameserver.posting import SECRET
+from tests.gameserver.posting import SECRET, body, resulted
 from tests.test_schemas import faults
 
 
@@ -738,6 +739,258 @@ async def test_going_back_to_what_was_parked_survives_a_try_that_fails(rig: Rig)
     await sender.all_taken(server)
     await sender.good()
     assert held(server) == [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+
+
+@pytest.mark.parametrize("order", ["park", "retry"])
+@pytest.mark.parametrize("slow", ["the publisher", "the consumer"])
+async def test_an_old_refusal_told_before_the_new_try_was_looked_at_halts_nothing(
+    rig: Rig, order: str, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game server says what it knows, and it knows the last try only once it has taken it."""
+    ordered, takes = asyncio.Event(), stream.StreamIntake._take
+
+    async def taken(*args: Any) -> None:
+        if ordered.is_set() and slow == "the consumer":
+            await told()
+        await takes(*args)
+
+    monkeypatch.setattr(stream.StreamIntake, "_take", taken)
+    sender, server, original = await refusing(rig)
+    line = sender.delivery._line
+    asked, publishes, asks = asyncio.Event(), line.publish, line.ask
+
+    async def asking(about: dict[str, Any]) -> dict[str, Any]:
+        said = await asks(about)
+        asked.set()
+        return said
+
+    async def told() -> None:
+        ordered.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), 0.4)
+        await asyncio.sleep(0.02)  # its answer is heard
+
+    async def published(*args: Any) -> int:
+        if ordered.is_set() and slow == "the publisher":
+            await told()
+        return await publishes(*args)
+
+    server.store.put_round = original  # type: ignore[method-assign]
+    line.ask = asking  # type: ignore[method-assign,assignment]
+    line.publish = published  # type: ignore[method-assign,assignment]
+    ordered.set()
+    if order == "retry":
+        sender.delivery.retry()
+    else:
+        sender.delivery.sends_instead(parked(sender, 4))
+    await sender.all_taken(server)
+    await sender.good()
+    assert len(sender.alarms) == 1
+
+
+# --- the printed ways out ---------------------------------------------------------------------------------
+
+STRANGE = (
+    b'{"hello": 1}',
+    b"",
+    b"\xff",
+    b"[" * 5000,
+    b'{"id": "T08-aaaaaa-000000000001"}',
+    b'{"id": "T07-aaaaaa-000000000001"}',
+    b'{"id": "T07-EPOCH-000000000000"}',
+    b'{"id": "T07-EPOCH-000000000003"}',
+)
+"""What nobody's controller publishes; EPOCH stands for the table's own."""
+
+
+async def publish(rig: Rig, body: bytes) -> None:
+    async with rig.client() as client:
+        await client.request("tables.T07.events", body, timeout=2)
+
+
+@pytest.mark.parametrize("strange", STRANGE[:7], ids=range(7))
+async def test_what_a_stranger_publishes_neither_halts_nor_refuses(rig: Rig, strange: bytes) -> None:
+    """The game server is pinned to this history: it says where to go on, and speaks of no refusal."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    await publish(rig, strange.replace(b"EPOCH", sender.journal.epoch.encode()))
+    sender.play(2)
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    assert sender.alarms == []
+
+
+@pytest.mark.parametrize("first", [STRANGE[0], STRANGE[5]])
+async def test_a_stranger_before_the_first_event_is_passed_by_acceptance(rig: Rig, first: bytes) -> None:
+    """Nothing is held of this table: a person accepts the history that asks, as the halt says."""
+    server = await rig.server()
+    await publish(rig, first)
+    sender = rig.sender()
+    sender.play(3)
+    await sender.until(lambda: sender.alarms)
+    assert ways.accepted(sender.journal.epoch) in sender.alarms[0][1]
+    await sender.until(lambda: server.store.refused_epochs("T07"))
+    accept_epoch(rig.folder / "server.db", "T07", sender.journal.epoch)
+    sender.delivery.retry()
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+    assert server.store.refused_epochs("T07") == []
+
+
+async def test_a_table_that_begins_is_no_history_to_be_accepted(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    await sender.good()
+    assert server.store.refused_epochs("T07") == [sender.journal.epoch]
+    sender.play()
+    await sender.all_taken(server)
+    assert server.store.refused_epochs("T07") == []
+
+
+async def test_accepted_while_the_old_pc_still_publishes(rig: Rig) -> None:
+    """Off it goes, and the halt's way out is followed: accepted is what is taken."""
+    server = await rig.server()
+    old = rig.sender()
+    old.play(5)
+    await old.all_taken(server)
+    new = rig.sender(path=rig.folder / "new.db")
+    new.play(3)
+    await new.until(lambda: new.alarms and server.store.refused_epochs("T07"))
+    accept_epoch(rig.folder / "server.db", "T07", new.journal.epoch)
+    old.play(2)
+    await old.all_stored()
+    await rig.stop(old)
+    new.delivery.retry()
+    await new.all_taken(server)
+    await new.good()
+    assert held(server) == new.bodies
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+async def test_a_history_accepted_and_taken_back(rig: Rig, emptied: bool) -> None:
+    server = await rig.server()
+    old, new = rig.sender(), rig.sender(path=rig.folder / "new.db")
+    old.play(3)
+    await old.all_taken(server)
+    new.play(3)
+    await new.until(lambda: new.alarms and server.store.refused_epochs("T07"))
+    accept_epoch(rig.folder / "server.db", "T07", new.journal.epoch)
+    new.delivery.retry()
+    await new.all_taken(server)
+    old.play(2)
+    await old.until(lambda: old.alarms)
+    accept_epoch(rig.folder / "server.db", "T07", old.journal.epoch)
+    new.play(1)
+    await new.all_stored()
+    await rig.stop(new)
+    if emptied:
+        await rig.nats.ask("STREAM.PURGE.TABLES")
+    old.delivery.retry()
+    await old.all_taken(server)
+    await old.good()
+    assert held(server) == old.bodies
+
+
+@pytest.mark.parametrize("way", ["retry", "park"])
+@pytest.mark.parametrize("lost", ["emptied", "deleted", "stranger", "restarted"])
+async def test_a_refused_event_whose_stream_is_in_trouble_too(rig: Rig, way: str, lost: str) -> None:
+    """The game server never sees again what it refused, unless the table publishes it again."""
+    sender, server, original = await refusing(rig)
+    if lost == "stranger":
+        await publish(rig, STRANGE[0])
+    elif lost != "restarted":
+        await rig.nats.ask(f"STREAM.{'PURGE' if lost == 'emptied' else 'DELETE'}.TABLES")
+    if lost in ("restarted", "deleted"):
+        await rig.stop(server)
+        server = await rig.server()
+        original = server.store.put_round
+    if way == "retry":
+        server.store.put_round = original  # type: ignore[method-assign]
+        sender.delivery.retry()
+        expected = sender.bodies
+    else:
+        one = parked(sender, 4)
+        sender.delivery.sends_instead(one)
+        expected = [*sender.bodies[:3], one.outgoing.body, *sender.bodies[4:]]
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == expected
+
+
+def other_way(sender: Sender, sequence: int) -> bytes:
+    """An event of this history that its journal does not hold."""
+    return body(sequence, resulted(sequence), epoch=sender.journal.epoch)
+
+
+async def word(rig: Rig, epoch: str) -> dict[str, Any]:
+    """What the game server answers a table that asks with this history."""
+    async with rig.client() as client:
+        asked = json.dumps({"epoch": epoch, "stream": "TABLES", "stored": 0, "acked": 0}).encode()
+        said: dict[str, Any] = json.loads((await client.request("tables.T07.link", asked, 2)).data)
+        return said
+
+
+async def test_what_is_held_otherwise_is_refused_until_it_is_taken_away(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    await publish(rig, other_way(sender, 2))
+    sender.play(1)
+    await sender.until(lambda: sender.alarms)
+    assert "event 2 in the stream is not event 2 of this journal" in sender.alarms[0][1]
+    said = await word(rig, sender.journal.epoch)
+    assert (said["status"], said["next"]) == (422, 2)
+    assert "is held here with other content" not in (await word(rig, "aaaaaa"))["error"]
+    await rig.nats.ask("STREAM.MSG.DELETE.TABLES", {"seq": 4})
+    await sender.until(lambda: sender.delivery._taken.box and sender.delivery._taken.box.trouble)
+    sender.delivery.retry()
+    await sender.all_taken(server)
+    await sender.good()
+    assert held(server) == sender.bodies
+
+
+async def test_behind_what_is_held_otherwise_nothing_is_taken(rig: Rig) -> None:
+    """A journal that went another way would else be joined to what is held, at the next number."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    for sequence in (2, 3, 4):
+        await publish(rig, other_way(sender, sequence))
+    await sender.until(lambda: server.store._all("SELECT at FROM streams") == [(6,)])
+    assert held(server) == sender.bodies
+
+
+POISON = (
+    {"type": "\ud800"},
+    {"type": "tablectl.history.skipped.v1", "data": {"from": 4, "to": 1 << 70}},
+    {"type": "tablectl.history.skipped.v1", "data": {"from": 4, "to": 1e400}},
+    {"data": {"shoe": 1 << 70, "round": 1 << 70}},
+    {"data": {"shoe": 1, "round": 4, "revision": 1 << 70}},
+    {"data": {"\ud800": "\ud800"}},
+)
+
+
+@pytest.mark.parametrize("poison", POISON, ids=range(len(POISON)))
+async def test_no_message_stops_the_other_tables(rig: Rig, poison: dict[str, Any]) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    made = json.loads(other_way(sender, 4)) | poison
+    if "skipped" in made["type"]:
+        made["id"] += "-s"
+    await publish(rig, json.dumps(made).encode())
+    other = rig.sender(path=rig.folder / "other.db", table="T08")
+    other.play(2)
+    await other.all_taken(server)
+    await other.good()
+    assert len(held(server)) == 3
 
 
 def test_bad_addresses_are_refused(tmp_path: Path) -> None:

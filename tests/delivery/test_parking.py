@@ -221,3 +221,32 @@ def test_a_refused_void_is_parked_and_told_once_more(tmp_path: Path) -> None:
             "void", supervised=True, expect={"version": rig.client.state()["version"]}, round="1/1"
         )
         assert (status, "is void already" in answer["answer"]) == (409, True)
+
+
+def alert_of(rig: Rig, code: str) -> str:
+    return next((a["message"] for a in rig.client.state()["alerts"] if a["alert"] == code), "")
+
+
+def test_an_alert_tells_of_the_present_halt_and_orders_nothing_that_is_over(tmp_path: Path) -> None:
+    refused: set[int] = set()
+    link_free = BARE | {"betting": {"link_required": False}}
+    with (
+        Rig("bee-tek", overrides=link_free) as rig,
+        Picky(tmp_path / "server.db", rig.secret, lambda event: int(event["sequence"]) in refused) as server,
+    ):
+        point(rig, server)
+        rig.start_daemon()
+        rig.wait(lambda s: s["scanner"]["up"] and s["link"]["good"], "scanner and link")
+        texts = []
+        for _ in range(2):
+            number = rig.client.state()["sequence"] + 1
+            refused.add(number)
+            rig.do("open" if rig.client.state()["phase"] == "closed" else "close")
+            until(lambda n=number: f"event {n}" in alert_of(rig, "delivery-halted"), "the halt")  # type: ignore[misc]
+            texts.append(alert_of(rig, "delivery-halted"))
+            assert f"delivery park {number} " in texts[-1]
+            refused.clear()
+            assert order(rig, "retry")[0] == 200
+            until(lambda: alert_of(rig, "delivery-halted").startswith("Over: "), "it is over")
+            assert "delivery park" not in str(rig.client.state()["say"]), "said no more"
+        assert texts[0] != texts[1]

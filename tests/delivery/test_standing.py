@@ -100,18 +100,22 @@ async def test_a_second_change_does_not_break_off_how_the_first_sender_closes(tm
     senders: list[Any] = [Slow(), Slow(), Slow()]
     one.sender = senders[0]
     running = asyncio.create_task(one._run())
-    async with asyncio.timeout(5):
-        await senders[0].runs.wait()
-        one.take(config, senders[1])
-        await senders[0].closing.wait()
-        one.take(config, senders[2])
-        await asyncio.sleep(0)
-        assert not senders[2].runs.is_set()
-        senders[0].may_close.set()
-        await senders[2].runs.wait()
-        assert (Slow.closed, senders[1].runs.is_set()) == (1, False)
-        senders[2].may_close.set()
+    try:
+        async with asyncio.timeout(5):
+            await senders[0].runs.wait()
+            one.take(config, senders[1])
+            await senders[0].closing.wait()
+            one.take(config, senders[2])
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert not senders[2].runs.is_set()
+            senders[0].may_close.set()
+            await senders[2].runs.wait()
+            assert (Slow.closed, senders[1].runs.is_set()) == (1, False)
+    finally:
+        for sender in senders:
+            sender.may_close.set()
         running.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await running
-        assert Slow.closed == 2
+    assert Slow.closed == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,37 @@ def test_another_history_that_was_accepted_closes_it(table: Table) -> None:
         table.store.accept_epoch("T07", epoch)
         assert table.tell(epoch=epoch) == 200
         assert table.why == "another history", "and nothing opens it again"
+
+
+@pytest.mark.parametrize("taken_before", [False, True])
+def test_what_is_not_kept_in_the_end_moves_no_window(table: Table, taken_before: bool) -> None:
+    """Over NATS several messages are one commit: one that fails takes what came before it along."""
+    if taken_before:
+        table.tell(table.opened(60, 60))
+        sent, why = body(2, CLOSED), ""
+    else:
+        sent, why = body(1, table.opened(60, 60)), "no betting.opened since the start"
+    for fails in (True, False):
+        with contextlib.suppress(OSError), table.store.transaction():
+            assert table.intake.take_message("T07", sent).status == 200
+            if fails:
+                raise OSError("the disk is full")
+        if fails:
+            assert table.why == why
+    assert table.why == ("betting.closed" if taken_before else ""), "and what is kept does"
+
+
+def test_a_part_that_is_taken_back_takes_its_own_work_along_only(table: Table) -> None:
+    done: list[int] = []
+    with table.store.transaction():
+        table.store.then(lambda: done.append(1))
+        with contextlib.suppress(OSError), table.store.transaction():
+            table.store.then(lambda: done.append(2))
+            raise OSError
+        with table.store.transaction():
+            table.store.then(lambda: done.append(3))
+        assert done == []
+    assert done == [1, 3]
 
 
 def test_one_that_comes_after_its_end_opens_nothing(table: Table) -> None:

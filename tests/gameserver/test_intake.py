@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tablectl.clock import iso
 from tablectl.delivery.signing import parse_secret, sign
-from tablectl.events import EventParked, HistorySkipped, public_data
+from tablectl.events import BettingOpened, EventParked, HistorySkipped, public_data
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.store import Store
 from tests.gameserver.posting import (
@@ -301,9 +302,11 @@ def test_a_round_has_one_result_which_may_be_amended_and_voided(server: Server) 
     assert record.state == "voided"
 
 
+PARKED = EventParked(shoe=1, round=7, parked_type="round.resulted", reason="x", approved_by="Ann")
+
+
 def test_a_parked_result_is_unsettled_and_takes_the_sequence(server: Server) -> None:
-    parked = EventParked(shoe=1, round=7, parked_type="round.resulted", reason="x", approved_by="Ann")
-    sent = body(1, parked)
+    sent = body(1, PARKED)
     assert server.post(sent) == Reply(200, {"next": 2})
     assert server.post(sent) == Reply(200, {"next": 2})
     record = server.store.round("T07", EPOCH, 1, 7)
@@ -333,6 +336,34 @@ def test_a_skip_that_cannot_be_is_refused(server: Server, sent: bytes) -> None:
     server.post(body(1), body(2))
     assert server.post(sent).status == 422
     assert server.sequences() == [1, 2]
+
+
+NASTY: tuple[object, ...] = (
+    *(2**63, 2**63 - 1, -(2**63) - 1, 10**30, 0.5, 1e308),
+    *("\ud800", "\0", "", None, [], {}, True, ["\udfff"]),
+)
+"""Values that JSON can write and a database, or a clock, cannot hold."""
+
+
+@pytest.mark.parametrize("value", NASTY, ids=repr)
+def test_no_value_in_an_event_is_a_fault_of_the_server(server: Server, value: object) -> None:
+    """Over NATS it would come again and again, and with it the events of every other table stand still."""
+    opened = BettingOpened(shoe=1, round=7, seconds=60, closes_at=iso((NOW + 60) * 10**9))
+    events = (resulted(7), amended(7, revision=2), VOIDED, HistorySkipped(from_=1, to=9), PARKED, opened)
+    server.store._all("PRAGMA synchronous=OFF")
+    for event in events:
+        whole = json.loads(body(1, event))
+        for changed in (
+            *({**whole, "data": {**whole["data"], key: value}} for key in whole["data"]),
+            *({**whole, key: value} for key in ("type", "time", "more")),
+        ):
+            sent = json.dumps(changed).encode()
+            assert server.intake.take_message("T07", sent).status in (200, 400, 422), changed
+            assert server.post(sent).status in (200, 400, 422), changed
+            json.dumps(server.intake.betting("T07"))
+            with server.store.transaction():
+                for table in ("tables", "events", "rounds"):
+                    server.store._all(f"DELETE FROM {table}")
 
 
 def test_what_follows_a_skip_in_one_batch_follows_it(server: Server) -> None:

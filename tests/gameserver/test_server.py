@@ -81,6 +81,11 @@ async def test_what_was_taken_can_be_read(session: aiohttp.ClientSession, server
         ("/v1/tables/T07/rounds/1/99", 404),
         ("/v1/tables/T07/rounds?shoe=x", 400),
         ("/v1/tables/T07/rounds?after=x", 400),
+        *(
+            (f"/v1/tables/T07/rounds?{query}", 400)
+            for number in (2**63, -(2**63) - 1, 10**30)
+            for query in (f"shoe={number}", f"after={number}", f"after=1/{number}", f"after={number}/1")
+        ),
     ],
 )
 async def test_what_cannot_be_read_is_said(

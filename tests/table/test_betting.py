@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from tablectl import events as ev
@@ -326,3 +328,24 @@ def test_after_a_reboot_the_old_close_judges_no_new_card() -> None:
     play.release("cards-confirmed")
     play.deal("2H KD 3C")
     assert play.result().outcome == "player" and not play.state.held
+
+
+ANEW: tuple[tuple[str, Literal["first", "anew", "over"], str, int], ...] = (
+    ("Over.", "over", "", 0),
+    ("event 8", "anew", "event 8", 1),
+    ("event 8", "anew", "event 8", 0),
+    ("event 9", "first", "event 8", 0),
+    ("event 15", "anew", "event 15", 1),
+    ("Over.", "over", "Over.", 1),
+    ("Over.", "over", "Over.", 0),
+)
+"""What is told, how, the text of the alert then, and the events it took."""
+
+
+def test_an_alert_has_the_text_of_now_where_its_sender_says_so() -> None:
+    play = Play()
+    play.betting()
+    for message, news, text, events in ANEW:
+        done = play.give(Trouble(play.now(), "delivery-halted", message, news))
+        assert (dict(play.state.alerts).get("delivery-halted", ""), len(done.events)) == (text, events)
+        assert len(play.state.alerts) <= 1
