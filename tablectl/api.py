@@ -27,6 +27,7 @@ from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
 from tablectl.metrics import Metrics
+from tablectl.profiles import ConfigError
 from tablectl.service import Published
 from tablectl.views import state_view, with_present
 
@@ -212,10 +213,15 @@ class Api:
 
 
 def _clear(path: Path) -> None:
-    """Remove the socket that a dead process left. Raises :class:`TableLocked` if somebody listens there."""
+    """Remove the socket that a dead process left. Raises :class:`TableLocked` if somebody listens there.
+
+    :class:`ConfigError` if it is something else, which nobody may remove but who put it there.
+    """
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISSOCK(path.stat().st_mode):
-            return  # what it is then is told by the attempt to bind
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise ConfigError(
+                f"api.socket: {path} is there already and is no socket: move it away, or name another"
+            )
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
             sock.settimeout(1.0)
             try:

@@ -22,6 +22,7 @@ from tablectl import __version__
 from tablectl.clock import Instant, iso
 from tablectl.events import Event
 from tablectl.item_words import hex_of, item_words
+from tablectl.private_files import FILE
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import Command
 
