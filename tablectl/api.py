@@ -18,7 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tablectl.api_commands import Commands, error, peer_of
+from tablectl.api_commands import Commands, error, peer, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
@@ -27,6 +27,7 @@ from tablectl.journal import JournalReader
 from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
 from tablectl.metrics import Metrics
+from tablectl.profiles import ConfigError
 from tablectl.service import Published
 from tablectl.views import state_view, with_present
 
@@ -43,6 +44,9 @@ STALLED = 10.0
 MOST_STREAMS = 64
 """How many clients may follow events at the same time."""
 MOST_CONNECTIONS = 256
+KEPT_FOR_ORDERS = 32
+SHARE = 96
+"""Requests of one user that are answered at the same time, of those that ask and of those that order."""
 IDLE = 60.0
 """A connection that asks for nothing for so long (s) is cut off."""
 
@@ -83,7 +87,9 @@ class Api:
         self._back = back
         self._clock = clock
         self._more = more
-        self._connections = Connections(MOST_CONNECTIONS, IDLE)
+        self._connections = Connections(
+            MOST_CONNECTIONS, IDLE, kept=KEPT_FOR_ORDERS, share=SHARE, who=lambda request: peer(request)[1]
+        )
         self._runner: web.AppRunner | None = None
         self._bound = False
         self._following: list[web.Request] = []
@@ -207,10 +213,15 @@ class Api:
 
 
 def _clear(path: Path) -> None:
-    """Remove the socket that a dead process left. Raises :class:`TableLocked` if somebody listens there."""
+    """Remove the socket that a dead process left. Raises :class:`TableLocked` if somebody listens there.
+
+    :class:`ConfigError` if it is something else, which nobody may remove but who put it there.
+    """
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISSOCK(path.stat().st_mode):
-            return  # what it is then is told by the attempt to bind
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise ConfigError(
+                f"api.socket: {path} is there already and is no socket: move it away, or name another"
+            )
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
             sock.settimeout(1.0)
             try:

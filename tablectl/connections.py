@@ -7,33 +7,62 @@ descriptors that a scanner needs.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 LOOK = 1.0
 """How often (s) they are looked at."""
+BODY_WAIT = 5.0
+"""How long (s) the rest of a request may take."""
 
 
 class Connections:
-    """``most`` at once: the oldest that asks for nothing makes room; ``idle`` (s): how long one may be so."""
+    """``most`` at once: the oldest that asks for nothing makes room; ``idle`` (s): how long one may be so.
 
-    def __init__(self, most: int, idle: float) -> None:
+    ``kept``: so many of them are for orders (POST) only, that whoever asks keeps out nobody who acts. ``who``
+    names whom a request is from: he has ``share`` of them for his questions, and as many for his orders.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        idle: float,
+        *,
+        kept: int = 0,
+        share: int | None = None,
+        who: Callable[[web.Request], object] = lambda _: None,
+    ) -> None:
         self._most = most
         self._idle = idle
-        self._serving: set[web.RequestHandler] = set()
+        self._kept = kept
+        self._share = most if share is None else share
+        self._who = who
+        self._serving: dict[web.RequestHandler, tuple[object, bool]] = {}
         self._quiet: dict[web.RequestHandler, float] = {}
 
     @web.middleware
     async def serve(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """To be the application's first middleware."""
-        if len(self._serving) >= self._most:
+        order = request.method == "POST"
+        mine = self._who(request), order
+        # Whoever hung up loses its transport at once; its handler only notices later.
+        live = [of for one, of in self._serving.items() if one.transport is not None]
+        most = self._most if order else self._most - self._kept
+        if len(live) >= most or live.count(mine) >= self._share:
             return web.Response(status=503, text="too many at once\n", headers={"Retry-After": "5"})
-        self._serving.add(request.protocol)
+        self._serving[request.protocol] = mine
         try:
+            if request.can_read_body:
+                try:
+                    await asyncio.wait_for(request.read(), BODY_WAIT)  # kept for the handler
+                except (web.RequestPayloadError, ConnectionError, TimeoutError):
+                    return _broken_off()
             return await handler(request)
         finally:
-            self._serving.discard(request.protocol)
+            self._serving.pop(request.protocol, None)
+            self._quiet[request.protocol] = asyncio.get_running_loop().time()
 
     async def watch(self, runner: web.AppRunner) -> None:
         """For ever: look after the connections of ``runner``."""
@@ -49,3 +78,9 @@ class Connections:
             if (left > self._most or now - self._quiet[one] > self._idle) and one.transport is not None:
                 one.transport.abort()
                 left -= 1
+
+
+def _broken_off() -> web.Response:
+    answer = web.Response(status=400, text="the body breaks off, or is not in the encoding it names\n")
+    answer.force_close()
+    return answer

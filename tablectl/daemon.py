@@ -42,7 +42,7 @@ def run(config: Config) -> int:
     set_level = setup_logging(config.log.format, config.log.level)
     with contextlib.suppress(OSError, ValueError, AttributeError, RuntimeError):
         faulthandler.enable()  # systemd's watchdog ends with SIGABRT: the log tells where each thread was
-    log = structlog.get_logger("tablectl")
+    log = structlog.get_logger("tablectl").bind(table=config.table.id)
     sys.setswitchinterval(0.001)
     asked = _Asked()
     failed: list[str] = []

@@ -58,6 +58,8 @@ class Gate:
         self._lines = {name: asyncio.Lock() for name in (*pit_bosses.names, UNKNOWN)}
         self._noted: dict[str, int] = {}
         """The wait whose first refused try is written down already."""
+        self.lock_outs = 0
+        """How often a wait began that the pit is told of, since the start: some are over within seconds."""
         self._attempts = Attempts()
         now = clock().boot
         for event, at in history:
@@ -93,6 +95,7 @@ class Gate:
             attempt = PinAttempted(person=asked.person, good=good, uid=asked.uid)
             self._count(counts_as, good, self._clock().boot)
             if self._attempts.wrong(counts_as) >= LOCK_OUT:
+                self.lock_outs += 1
                 self._tell_pit(counts_as)
             if not self._core.offer(Record(attempt, moment)):
                 raise NotLetIn(BUSY, 503)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -63,6 +64,10 @@ _WAYS_OUT: dict[type[OSError], str] = {
 }
 
 
+CROWDED_SECONDS = 2.0
+"""How long a place in the daemon's line is tried for."""
+
+
 class Client:
     """One daemon. Every request opens its own connection."""
 
@@ -91,14 +96,22 @@ class Client:
         return status == 200, str(body.get("answer") or body.get("error") or status)
 
     def _connect(self, seconds: float) -> _Connection:
+        until = time.monotonic() + min(seconds, CROWDED_SECONDS)
         connection = _Connection(self.path, seconds)
         try:
-            connection.connect()
+            while True:
+                try:
+                    connection.connect()
+                    return connection
+                except BlockingIOError:  # others stand in line: for a moment, a hold has time
+                    if time.monotonic() > until:
+                        raise
+                    connection.close()
+                    time.sleep(0.01)
         except (OSError, ValueError) as fault:
             connection.close()
             why = next((text for kind, text in _WAYS_OUT.items() if isinstance(fault, kind)), str(fault))
             raise NotReachable(f"{self.path}: {why}") from None
-        return connection
 
     def _ask(self, method: str, resource: str, body: bytes | None) -> tuple[int, dict[str, Any]]:
         with closing(self._connect(self._seconds)) as connection:

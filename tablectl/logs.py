@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
+
+from tablectl.printable import escape
 
 
 class _Stderr:
@@ -30,6 +34,58 @@ def at_a_terminal() -> bool:
         return sys.stderr is not None and sys.stderr.isatty()
     except ValueError:  # it is closed
         return False
+
+
+class _Libraries(logging.Handler):
+    """What libraries say through ``logging``: a line of ours each, and of one kind a few a minute only.
+
+    A peer can have them say something with each request; ten lines of traceback would fill the disk.
+    """
+
+    EVERY = 60.0
+    """Seconds in which at most :data:`MOST` lines of one kind are written; the next tells how many not."""
+    MOST = 5
+    KINDS = 100
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(Exception):  # a line of log is never worth a table
+            error = record.exc_info[1] if record.exc_info else None
+            left_out = self._left_out(
+                (record.name, f"{record.msg!s:.80} {type(error).__name__}"), record.created
+            )
+            if left_out is None:
+                return
+            facts: dict[str, object] = {"logger": record.name}
+            if error is not None:
+                facts |= {"error": f"{type(error).__name__}: {error}"[:300], "at": _where(error)}
+            if left_out:
+                facts["left_out"] = left_out
+            structlog.get_logger().log(
+                max(record.levelno, logging.WARNING), record.getMessage()[:300], **facts
+            )
+
+    def _left_out(self, kind: tuple[str, str], at: float) -> int | None:
+        """How many of this kind were not written since the last one; None: nor is this one."""
+        if kind not in self._seen and len(self._seen) >= self.KINDS:
+            self._seen.clear()
+        since, count = self._seen.get(kind, (at, 0))
+        fresh = not 0 <= at - since < self.EVERY
+        self._seen[kind] = (at, 1) if fresh else (since, count + 1)
+        if fresh:
+            return max(0, count - self.MOST)
+        return 0 if count < self.MOST else None
+
+
+def _where(error: BaseException) -> str:
+    """The innermost places of a traceback, in a few words."""
+    places = [
+        f"{Path(f.f_code.co_filename).name}:{line}" for f, line in traceback.walk_tb(error.__traceback__)
+    ]
+    return " < ".join(places[: -5 if places else None : -1])
 
 
 class _Threshold:
@@ -73,6 +129,11 @@ def setup_logging(format_: str, level: str) -> Callable[[str], None]:
         wrapper_class=structlog.make_filtering_bound_logger("debug"),
         logger_factory=structlog.PrintLoggerFactory(cast(TextIO, _Stderr())),
     )
+    root = logging.getLogger()
+    for one in [one for one in root.handlers if isinstance(one, _Libraries)]:
+        root.removeHandler(one)
+    root.addHandler(_Libraries())
+    logging.captureWarnings(True)
     return set_level
 
 
@@ -81,5 +142,5 @@ def _escape(_logger: object, _name: str, facts: structlog.typing.EventDict) -> s
     for key, value in facts.items():
         if isinstance(value, str) and not value.isprintable():
             line = "; ".join(value.splitlines())  # the faults of a file are a line each
-            facts[key] = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+            facts[key] = escape(line)
     return facts

@@ -34,8 +34,8 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_shoe_cards_left": ("gauge", "Cards left in the shoe; absent without a shoe."),
     "tablectl_rounds_total": ("counter", "Results announced since the daemon started."),
     "tablectl_sequence": ("gauge", "The newest event for the game server."),
-    "tablectl_acknowledged_sequence": ("gauge", "The newest event the game server has acknowledged."),
-    "tablectl_link_good": ("gauge", "1 while the game server's link is good."),
+    "tablectl_acknowledged_sequence": ("gauge", "The newest event the game server has; absent without one."),
+    "tablectl_link_good": ("gauge", "1 while the game server's link is good; absent without one."),
     "tablectl_scanner_up": ("gauge", "1 while the scanner is connected and ready."),
     "tablectl_scanner_health": ("gauge", "1 for how the scanner is, 0 for the other conditions."),
     "tablectl_scanner_last_good_age_seconds": ("gauge", "Time since its last message."),
@@ -51,6 +51,10 @@ METRICS: dict[str, tuple[Kind, str]] = {
     "tablectl_rounds_unsettled": ("gauge", "Rounds that the game server refused to settle, and nobody yet."),
     "tablectl_beeper_up": ("gauge", "1 while the beeper can be heard, as far as it tells."),
     "tablectl_pin_lockouts": ("gauge", "Names that wait after five or more wrong PINs in a row."),
+    "tablectl_pin_lockouts_begun_total": (
+        "counter",
+        "How often a name had to wait so, since the daemon started.",
+    ),
 }
 """Every metric, by the name it is scraped by: kind and help."""
 
@@ -109,8 +113,9 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
         yield "tablectl_shoe_cards_left", {}, view["shoe"]["left"]
     yield "tablectl_rounds_total", {}, view["results"]
     yield "tablectl_sequence", {}, view["sequence"]
-    yield "tablectl_acknowledged_sequence", {}, view["acked"]
-    yield "tablectl_link_good", {}, view["link"]["good"]
+    if view["link"]["configured"]:  # where nobody takes events none are owed
+        yield "tablectl_acknowledged_sequence", {}, view["acked"]
+        yield "tablectl_link_good", {}, view["link"]["good"]
     scanner = view["scanner"]
     yield "tablectl_scanner_up", {}, scanner["up"]
     for condition in Condition:
@@ -129,6 +134,7 @@ def _samples(view: dict[str, Any]) -> Iterator[tuple[str, Labels, float]]:
     yield "tablectl_rounds_unsettled", {}, len(view["unsettled"])
     yield "tablectl_beeper_up", {}, not view["beeper"]["why"]
     yield "tablectl_pin_lockouts", {}, view["pins"]["locked_out"]
+    yield "tablectl_pin_lockouts_begun_total", {}, view["pins"]["lock_outs"]
 
 
 class Metrics:

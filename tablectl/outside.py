@@ -40,7 +40,7 @@ class Outside:
         why, trouble = self.link.why, self.writer.trouble
         return {
             "scanner": self.scanner.view(now),
-            "link": {"good": why is None, "why": why or ""},
+            "link": {"good": why is None, "why": why or "", "configured": self.link.configured},
             "journal": {
                 "state": self.writer.state,
                 "cause": self.writer.cause,
@@ -51,7 +51,7 @@ class Outside:
             },
             "mirror": None if self.mirror is None else self.mirror.view(row),
             "beeper": {"why": self.signals.trouble or ""},
-            "pins": {"locked_out": self.gate.locked_out},
+            "pins": {"locked_out": self.gate.locked_out, "lock_outs": self.gate.lock_outs},
             "results": self.rounds,
             "acked": self.acked,
         }

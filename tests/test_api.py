@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from tablectl.local import Client
 from tablectl.runtime import Runtime
 from tablectl.service import Said
 from tablectl.table import Expect, Kind, Phase
-from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig
+from tests.e2e.harness import BARE, PIT_BOSS, SOAK, Rig, until
 
 RACES = 1_000 if SOAK else 20
 CARDS = "2C 9D 3H KS "
@@ -457,6 +458,28 @@ def race(rig: Rig, state: dict[str, Any], lead: float) -> dict[str, tuple[int, d
     for thread in threads:
         thread.join()
     return answers
+
+
+def connects(sock: socket.socket, path: str) -> bool:
+    sock.setblocking(False)
+    try:
+        sock.connect(path)
+    except BlockingIOError:
+        return False
+    sock.setblocking(True)
+    return True
+
+
+@pytest.mark.parametrize("asked", [b"GET /v1/state?newer=999999999 HTTP/1.1\r\nHost: t\r\n\r\n", b""])
+def test_whoever_waits_keeps_no_hold_out(idle: Bench, asked: bytes) -> None:
+    """256 of them took every place, and for seconds after they had hung up."""
+    with contextlib.ExitStack() as held:
+        for _ in range(300):
+            sock = held.enter_context(socket.socket(socket.AF_UNIX))
+            until(partial(connects, sock, str(idle.socket_path)), "there is a place in the line")
+            sock.sendall(asked)
+        assert idle.post(idle.body("hold"))[0] == 200
+    until(lambda: idle.client.get("/v1/state")[0] == 200, "there is room for who asks")
 
 
 # --- following ------------------------------------------------------------

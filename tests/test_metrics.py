@@ -36,9 +36,11 @@ def view(**changes: Any) -> dict[str, Any]:
     """What the state shows of a table, as far as the metrics look at it."""
     return {
         "table": "T07", "epoch": "4f2a91", "test": False, "phase": "idle", "holds": [], "alerts": [],
-        "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340, "link": {"good": True},
-        "scanner": SCANNER, "journal": {"depth": 1, "state": "ok", "cause": None}, "beeper": {"why": ""},
-        "pins": {"locked_out": 0}, "mirror": {"behind": 12}, "unsettled": ["1/2", "1/3"], **changes,
+        "shoe": {"left": 200}, "results": 3, "sequence": 345, "acked": 340,
+        "link": {"good": True, "configured": True}, "scanner": SCANNER,
+        "journal": {"depth": 1, "state": "ok", "cause": None}, "beeper": {"why": ""},
+        "pins": {"locked_out": 0, "lock_outs": 0}, "mirror": {"behind": 12}, "unsettled": ["1/2", "1/3"],
+        **changes,
     }  # fmt: skip
 
 
@@ -136,6 +138,15 @@ def test_every_hold_code_is_there_and_those_in_force_are_one(code: str) -> None:
     }
 
 
+def test_without_a_game_server_nothing_is_owed() -> None:
+    """Not 0 of it acknowledged over a bad link: that is an alarm, for ever."""
+    told = of(sequence=3, acked=0, link={"good": False, "configured": False})
+    assert "tablectl_acknowledged_sequence" not in told and "tablectl_link_good" not in told
+    assert told["tablectl_sequence"] == alone(3)
+    told = of(sequence=3, acked=0, link={"good": False, "configured": True})
+    assert told["tablectl_acknowledged_sequence"] == told["tablectl_link_good"] == alone(0)
+
+
 def test_without_a_shoe_no_cards_are_counted() -> None:
     assert "tablectl_shoe_cards_left" not in of(shoe=None)
 
@@ -211,6 +222,7 @@ def test_a_lock_out_is_an_alert_everywhere_until_a_named_person_acknowledges_it(
         rig.wait(lambda s: s["alerts"], "the alert")
         assert alerts_everywhere(rig) == [{"pin-lockout"}] * 5
         assert page_of(rig)[1]["tablectl_pin_lockouts"] == alone(1)
+        assert page_of(rig)[1]["tablectl_pin_lockouts_begun_total"] == alone(1), "a short wait is not missed"
         (alert,) = rig.client.state()["alerts"]
         assert re.fullmatch(
             r"5 wrong PINs in a row for unknown names, from uid \d+ of this machine; "

@@ -22,8 +22,8 @@ EXPRESSIONS = [
 ]
 
 WORDS = {
-    "and", "on", "by", "unless", "sum", "rate", "changes", "job", "instance", "table", "code",
-    "health", "state",
+    "and", "or", "on", "by", "unless", "sum", "rate", "increase", "changes", "job", "instance", "table",
+    "code", "health", "state",
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import threading
@@ -429,6 +430,8 @@ def test_systemd_is_told_of_ready_reload_status_and_stop(monkeypatch: pytest.Mon
         rig.daemon.end()
         assert heard.count("STOPPING=1") == 1
         assert rig.errors().count("is not reloaded") == 1
+        lines = [line for line in rig.errors().splitlines() if "reloaded" in line or "in_time" in line]
+        assert lines and all(re.search(r'table"?[=:] ?"?E2E', line) for line in lines), lines
 
 
 SLOW_REPLAY = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -504,6 +505,27 @@ def test_whatever_the_umask_dealers_get_at_the_socket(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / "T07").stat().st_mode) == 0o711
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "link to nowhere"])
+def test_what_is_in_the_sockets_place_and_is_none_stays_there_and_is_named(kind: str) -> None:
+    """A fault of the configuration (78), not one that is tried again for ever."""
+    with Rig("bee-tek", overrides=BARE) as rig:
+        config = load_config(without_server(rig))
+        path, target = config.socket_path, rig.folder / "target"
+        path.unlink(missing_ok=True)
+        match kind:
+            case "file":
+                path.write_text("x")
+            case "folder":
+                path.mkdir()
+            case _:
+                path.symlink_to(target)
+        if kind == "link":
+            target.write_text("x")
+        with pytest.raises(ConfigError, match=f"{re.escape(str(path))} is there already and is no socket"):
+            Runtime(config).start()
+        assert path.is_symlink() or path.exists(), "it is somebody's"
 
 
 def test_two_tables_in_one_process_keep_apart() -> None:

@@ -15,6 +15,9 @@ from typing import Any, TextIO
 
 import click
 
+from tablectl.printable import by_number
+from tablectl.printable import escape as escape  # noqa: PLC0414 - what prints is here for every command
+
 REFUSED, NOT_REACHABLE, BAD_CONFIGURATION = 1, 3, 78
 """Exit codes besides 0 (done) and 2 (usage)."""
 
@@ -38,16 +41,6 @@ class _Lost:
     fault = ""
 
 
-def escape(text: object) -> str:
-    """``text`` on one line, everything that is no printable character shown by its number."""
-    return "".join(char if char.isprintable() else _number(char) for char in str(text))
-
-
-def _number(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 _INSTEAD = {"·": "-", "…": "...", "–": "-", "“": '"', "”": '"'}
 
 
@@ -57,7 +50,7 @@ def _without(error: UnicodeError) -> tuple[str, int]:
     made = ""
     for char in error.object[error.start : error.end]:
         plain = unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode()
-        made += _INSTEAD.get(char) or plain or _number(char)
+        made += _INSTEAD.get(char) or plain or by_number(char)
     return made, error.end
 
 

@@ -27,7 +27,7 @@ class ServerLink:
     """``configured``: whether there is a game server. Written by the service loop, read by any thread."""
 
     def __init__(self, configured: bool, clock: Callable[[], Instant]) -> None:
-        self._configured = configured
+        self.configured = configured
         self._clock = clock
         self._now: tuple[Link, int] = Link(False, "not asked yet"), clock().boot
         """The link, and since when (boot ns) it is bad without an alarm of its own, if it is."""
@@ -36,7 +36,7 @@ class ServerLink:
     def why(self) -> str | None:
         """Why it is not good; None when it is."""
         link, _ = self._now
-        if not self._configured:
+        if not self.configured:
             return NO_SERVER
         return None if link.good else link.reason
 
@@ -52,7 +52,7 @@ class ServerLink:
         None where delivery raised its own: what the server refuses is not a server that cannot be reached.
         """
         link, since = self._now
-        if self._configured and _only_bad(link) and at.boot - since >= UNREACHABLE:
+        if self.configured and _only_bad(link) and at.boot - since >= UNREACHABLE:
             began = f"{iso(at.wall_at(since))[:19]}Z"
             text = f"No good link to the game server since {began}: {link.reason}. {MEANS}"
             yield Trouble(at, "server-unreachable", text)

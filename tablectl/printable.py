@@ -1,0 +1,14 @@
+"""Text of others as a line that does nothing: what is no printable character is shown by its number."""
+
+from __future__ import annotations
+
+
+def escape(text: object) -> str:
+    """``text`` on one line, everything that is no printable character shown by its number."""
+    return "".join(char if char.isprintable() else by_number(char) for char in str(text))
+
+
+def by_number(char: str) -> str:
+    """A character as Python writes it."""
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
