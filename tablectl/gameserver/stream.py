@@ -163,7 +163,11 @@ class StreamIntake:
                 return  # of a history that is not the one held: nothing of it until that is mended
         reply = self._intake.take_message(table, body)
         if reply.of is None:
-            log.warning("no event of this table was left out", table=table, reason=reply.payload["error"])
+            log.warning(
+                "a message that is no event of its table was left out",
+                table=table,
+                reason=reply.payload["error"],
+            )
         elif reply.status == 200:
             if known is not None and known.epoch == reply.of[0] and known.sequence <= reply.of[1]:
                 del self._refused[table]

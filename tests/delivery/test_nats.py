@@ -18,14 +18,14 @@ import pytest_asyncio
 
 from tablectl.clock import now
 from tablectl.delivery import ways
-from tablectl.delivery.instead import Instead, instead_of, park
+from tablectl.delivery.instead import Instead, instead_of, park, skip
 from tablectl.delivery.nats_line import Line
 from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.tls import TlsFiles
 from tablectl.gameserver import intake, stream
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
-from tablectl.journal import Journal
+from tablectl.journal import Journal, JournalReader
 from tablectl.schemas import FOLDER
 from tests.delivery.nats_rig import Rig, Sender, Thief
 from tests.gameserver.posting import body, resulted
@@ -898,6 +898,63 @@ async def test_a_refused_event_whose_stream_is_in_trouble_too(rig: Rig, way: str
     await sender.all_taken(server)
     await sender.good()
     assert held(server) == expected
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+async def test_what_is_kept_no_more_is_skipped(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, emptied: bool
+) -> None:
+    """A new game server wants the first event; stream and journal begin behind it."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(8)
+    await sender.all_taken(server)
+    await rig.stop(server)
+    real = JournalReader.bodies
+    monkeypatch.setattr(
+        JournalReader,
+        "bodies",
+        lambda reader, first, limit=100: [one for one in real(reader, first, limit) if one.sequence >= 6],
+    )
+    monkeypatch.setattr(JournalReader, "first_sequence", lambda _: 6)
+    await rig.nats.ask("STREAM.PURGE.TABLES", {} if emptied else {"keep": 2})
+    new = await rig.server("new.db")
+    sender.play(1)
+    await sender.until(lambda: sender.alarms)
+    assert ways.gone(1, 6) in sender.alarms[0][1]
+    event = skip("T07", sender.journal.epoch, now(), 1, 5, "system: lost", "bo", test=False)
+    one = instead_of(event, "T07", sender.journal.epoch)
+    assert one is not None
+    sender.delivery.sends_instead(one)
+    await sender.all_taken(new)
+    await sender.good()
+    assert held(new) == [one.outgoing.body, *sender.bodies], "those kept"
+
+
+async def test_a_journal_that_is_behind_begins_a_new_history(rig: Rig) -> None:
+    """The way out where there is no newer copy."""
+    server = await rig.server()
+    sender = rig.sender()
+    sender.play(3)
+    await sender.all_taken(server)
+    yesterday = rig.folder / "yesterday.db"
+    sender.journal._db.execute("VACUUM INTO ?", (str(yesterday),))
+    sender.play(3)
+    await sender.all_taken(server)
+    await rig.stop(sender)
+    behind = rig.sender(path=yesterday)
+    behind.play(4)
+    await behind.until(lambda: behind.alarms)
+    assert ways.AHEAD in behind.alarms[0][1]
+    await rig.stop(behind)
+    new = rig.sender(path=rig.folder / "new.db")
+    new.play(2)
+    await new.until(lambda: new.alarms and server.store.refused_epochs("T07"))
+    accept_epoch(rig.folder / "server.db", "T07", new.journal.epoch)
+    new.delivery.retry()
+    await new.all_taken(server)
+    await new.good()
+    assert held(server) == new.bodies
 
 
 def other_way(sender: Sender, sequence: int) -> bytes:
