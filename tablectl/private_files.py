@@ -33,7 +33,7 @@ def close_to_others(config: Config) -> None:
         with contextlib.suppress(OSError):
             mode = path.lstat().st_mode
             if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & _OTHERS:
-                path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+                path.chmod(mode & 0o700)  # no set-group-id either: the unit may not set it
 
 
 def _ours(config: Config) -> Iterator[Path]:

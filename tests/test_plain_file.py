@@ -153,3 +153,11 @@ def test_files_of_a_configuration_are_read_in_one_way_only() -> None:
         name = str(path.relative_to(ROOT))
         if name not in ELSEWHERE:
             assert not re.search(r"\.read_(text|bytes)\(|tomllib\.load", path.read_text()), name
+    for name in (
+        "delivery/tls.py",
+        "delivery/nats_connection.py",
+        "credentials.py",
+        "config.py",
+        "profiles.py",
+    ):
+        assert not re.search(r"\bopen\(", (ROOT / "tablectl" / name).read_text()), name

@@ -489,7 +489,7 @@ def test_what_an_older_version_left_open_is_closed_at_the_start_and_nothing_else
             modes = [stat.S_IMODE(one.stat().st_mode) for one in (*ours, backups)]
             for one in (*ours, *theirs):
                 one.chmod(0o640)
-            backups.chmod(0o750)
+            backups.chmod(0o2750)
             assert runtime.stop()
         assert modes == [*[0o600] * len(ours), 0o700]
         assert stat.S_IMODE(theirs[0].stat().st_mode) == 0o640

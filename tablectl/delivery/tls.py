@@ -158,7 +158,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _unreadable(path: Path) -> OSError | None:
     """Why a file cannot be read; of two, OpenSSL does not say which it was."""
     try:
-        path.open("rb").close()
+        read_file(path)
     except OSError as error:
         return error
     return None
