@@ -12,7 +12,7 @@ EDGES = frozenset(
     {
         *("time", "datetime", "threading", "multiprocessing", "subprocess", "queue", "signal", "select"),
         *("logging", "structlog", "os", "pathlib", "fcntl", "socket", "sqlite3", "secrets", "http"),
-        *("pydantic", "pydantic_settings", "aiohttp", "asyncio", "click", "serial", "usb"),
+        *("pydantic", "aiohttp", "asyncio", "click", "serial", "usb"),
         "prometheus_client",
     }
 )

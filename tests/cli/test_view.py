@@ -21,7 +21,7 @@ from tablectl.local import Client, Interrupted
 from tests.cli.fake_daemon import HEEDING, STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
-    *("aiohttp", "pydantic", "pydantic_settings", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
+    *("aiohttp", "pydantic", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
     *("prometheus_client", "serial", "usb", "tablectl.capture"),
 )
 NAMES_HEAVY = f"""
