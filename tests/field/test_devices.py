@@ -223,7 +223,8 @@ def test_devices_a_boot_without_credential_files_is_up_says_so_and_picks_them_up
         runtime.start()
         try:
             state = table.wait(lambda s: s["scanner"]["up"], "it is up")
-            assert state["link"] == {"good": False, "why": "the credential push-hmac is missing"}
+            why = "the credential push-hmac is missing"
+            assert state["link"] == {"good": False, "why": why, "configured": True}
             table.do("open")
             status, answer = table.command("shoe inspect", supervised=True)
             assert status == 403 and "credential pit-bosses is missing" in str(answer), answer
