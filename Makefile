@@ -10,7 +10,7 @@ ARGS ?=
 # Where byte code is not kept, each of the suite's workers and processes would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test lint types unit soak fuzz bench lab house audit docs schemas lock wheel deb clean
+.PHONY: help setup demo test lint types unit soak crash fuzz bench lab house audit docs schemas lock wheel deb clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,10 @@ unit: $(STAMP)
 
 soak: $(STAMP) ## the heavy tests at the full counts
 	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --timeout 1800 -m soak $(ARGS)
+
+crash: $(STAMP) ## daemon and game server killed at every boundary, each way, and 2,000 times at random (an hour and more)
+	@$(BIN)/python -m tests.crash points $(ARGS)
+	@$(BIN)/python -m tests.crash kills
 
 fuzz: $(STAMP) ## ten million bytes of rubbish through every decoder (ARGS="--bytes N DRIVER")
 	@$(BIN)/python -m tests.fuzz $(ARGS)

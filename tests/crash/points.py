@@ -61,7 +61,8 @@ def every_boundary(
     smooth = play(protocol, seed, via=via, cut_at=cut_at)
     found = Found(plays=1)
     for kind in only or every_kind(via):
-        for nth in range(1 + seed % every, MOST, every):
+        first = 1 + seed % min(every, max(1, smooth.reached[kind]))  # of the rare ones, one at least
+        for nth in range(first, MOST, every):
             second = [_somewhere(smooth, via, f"{protocol} {seed} {kind} {nth}")] if twice else []
             arms = [(kind, nth), *second]
             found.plays += 1
