@@ -12,7 +12,7 @@ from typing import Any
 from tablectl.core import Durable
 from tablectl.delivering import Delivering
 from tablectl.delivery.instead import INSTEAD, instead_of
-from tablectl.events import DeliveryParked, event_id
+from tablectl.events import event_id
 from tablectl.journal import Outgoing
 from tablectl.journal_rows import Row, decode_row
 from tablectl.journal_writer import Batch
@@ -22,7 +22,7 @@ from tablectl.table import State
 
 
 class AfterCommit:
-    """For one table's journal (``epoch``). ``alarm(code, text)`` raises an alert."""
+    """For one table's journal (``epoch``). ``alarm(code, text)`` raises an alert, ``over`` ends it."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class AfterCommit:
         delivering: Delivering,
         *,
         alarm: Callable[[str, str], None],
+        over: Callable[[str, str], None],
         log: Any,
     ) -> None:
         self._table = table
@@ -39,6 +40,8 @@ class AfterCommit:
         self._outside = outside
         self._delivering = delivering
         self._alarm = alarm
+        self._over = over
+        self._unsettled: tuple[tuple[int, int], ...] = ()
         self._life = LifeLog(log)
 
     def stored(self, durable: Durable, batches: tuple[Batch, ...]) -> None:
@@ -49,7 +52,7 @@ class AfterCommit:
             for row in batch.rows:
                 self._life.stored(row)
                 if row.where is not None and row.where.type in INSTEAD:
-                    self._instead(row, durable.state)
+                    self._instead(row)
                 if row.sequence is None or row.public is None:
                     continue
                 if not fresh and isinstance(batch.token, Durable):
@@ -59,12 +62,17 @@ class AfterCommit:
                 )
                 if row.where is not None and row.where.type == "round.resulted":
                     self._outside.resulted(json.loads(row.public)["data"])
+        if durable.state.unsettled != self._unsettled:
+            self.tell_unsettled(durable.state)
         if self._delivering.sender is not None:
             self._delivering.sender.wake(durable.state.sequence, decided, fresh)
 
     def tell_unsettled(self, state: State) -> None:
         """The pit is told of rounds whose bets nobody has settled, at a start again."""
-        if state.unsettled:
+        before, self._unsettled = self._unsettled, state.unsettled
+        if before and not state.unsettled:
+            self._over("round-unsettled", "Over: every round that was parked has been voided or amended.")
+        elif state.unsettled:
             rounds = ", ".join(f"{shoe}/{number}" for shoe, number in state.unsettled)
             self._alarm(
                 "round-unsettled",
@@ -72,10 +80,8 @@ class AfterCommit:
                 "unsettled until it is voided or amended.",
             )
 
-    def _instead(self, row: Row, state: State) -> None:
+    def _instead(self, row: Row) -> None:
         """A pit boss's word on what goes out in place of something is durable."""
         one = instead_of(decode_row(row)[0], self._table, self._epoch)
         if one is not None and self._delivering.sender is not None:
             self._delivering.sender.sends_instead(one)
-        if row.where is not None and row.where.type == DeliveryParked.TYPE:
-            self.tell_unsettled(state)

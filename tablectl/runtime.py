@@ -199,6 +199,7 @@ class Runtime:
             self.outside,
             self._delivering,
             alarm=self._alarm,
+            over=self.supervision.over,
             log=self.log,
         )
         self._after_commit.tell_unsettled(state)

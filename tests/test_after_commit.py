@@ -30,9 +30,12 @@ class Told:
         delivering: Any = SimpleNamespace(sender=self)
         outside: Any = SimpleNamespace(resulted=lambda data: None)
         log: Any = SimpleNamespace(info=lambda *a, **k: None, warning=lambda *a, **k: None)
-        self.after = AfterCommit(
-            "T07", EPOCH, outside, delivering, alarm=lambda code, text: self.alarms.append(code), log=log
-        )
+
+        def tell(code: str, text: str) -> None:
+            assert code == "round-unsettled"
+            self.alarms.append(text)
+
+        self.after = AfterCommit("T07", EPOCH, outside, delivering, alarm=tell, over=tell, log=log)
 
     def wake(self, head: int, boot: int, fresh: list[Outgoing]) -> None:
         self.woken.append((head, boot, [one.sequence for one in fresh]))
@@ -83,13 +86,29 @@ def _skip() -> Any:
     return skip("T07", EPOCH, AT, 1, 5, "system", "Ann", test=False)
 
 
-@pytest.mark.parametrize(("made", "alarms"), [(_park, ["round-unsettled"]), (_skip, [])])
-def test_the_pit_is_told_anew_of_unsettled_rounds_by_a_park_alone(
-    made: Callable[[], Any], alarms: list[str]
-) -> None:
+@pytest.mark.parametrize("made", [_park, _skip])
+def test_what_goes_out_in_place_of_something_is_told_to_the_sender(made: Callable[[], Any]) -> None:
     told = Told()
     one = batch(100, _placed(10, None, None, private_body(made(), AT)))
     assert isinstance(one.token, Durable)
     told.after.stored(one.token, (one,))
     assert len(told.instead) == 1
-    assert told.alarms == alarms
+
+
+@pytest.mark.parametrize(
+    ("unsettled", "alarms"),
+    [
+        ([(), ()], []),
+        ([((1, 2),), ((1, 2),)], ["round 1/2"]),
+        ([((1, 2),), ((1, 2), (1, 4)), ((1, 4),), ()], ["round 1/2", "1/2, 1/4", "round 1/4", "Over: "]),
+    ],
+)
+def test_the_pit_is_told_of_each_change_of_the_unsettled_rounds_and_of_their_end(
+    unsettled: list[tuple[tuple[int, int], ...]], alarms: list[str]
+) -> None:
+    told = Told()
+    for rounds in unsettled:
+        state: Any = SimpleNamespace(sequence=9, unsettled=rounds)
+        told.after.stored(Durable(state, decided=1), ())
+    assert len(told.alarms) == len(alarms)
+    assert all(words in text for words, text in zip(alarms, told.alarms, strict=True)), told.alarms

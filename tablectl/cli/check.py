@@ -246,6 +246,21 @@ def _disk(config: Config) -> Iterator[Finding]:
             "journal", FAIL, f"{folder}: this user may not write there; run it as the daemon's user"
         )
         return
+    if why := _in_trouble(config):
+        yield Finding("journal", FAIL, why)
+        return
     free = shutil.disk_usage(folder).free
     grade = FAIL if free < LEAST_FREE else WARN if free < FEW_FREE else OK
-    yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free")
+    lacks = "" if grade == OK else f"; {LEAST_FREE >> 20} MiB at least, better {FEW_FREE >> 30} GiB"
+    yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free{lacks}")
+
+
+def _in_trouble(config: Config) -> str:
+    """Why the daemon that runs cannot write its journal; empty: it can, or none runs."""
+    from tablectl.local import Client, Interrupted, NotReachable
+
+    with suppress(NotReachable, Interrupted, KeyError, TypeError):
+        journal = Client(config.socket_path).state()["journal"]
+        if journal["state"] != "ok":
+            return str(journal["why"])[:500]
+    return ""

@@ -7,8 +7,8 @@ from typing import Any
 
 from tablectl.cli.output import escape
 
-NO_SERVER = "no game server"
-"""How the daemon's reason begins where none is configured: a table that plays for itself, no trouble."""
+NO_SERVER = "no game server is configured ([server] url)"
+"""The daemon's reason where none is configured: a table that plays for itself, no trouble."""
 
 MOST_NAMES = 20
 """Cards named on one line."""
@@ -56,7 +56,7 @@ def link_line(link: Mapping[str, Any]) -> str:
     if link.get("good") is True:
         return "link good"
     why = word(link.get("why"))
-    return f"{why}; betting needs none" if why.startswith(NO_SERVER) else f"link NOT good: {why}"
+    return f"{why}; betting needs none" if why == NO_SERVER else f"link NOT good: {why}"
 
 
 class State:

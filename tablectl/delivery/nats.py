@@ -76,6 +76,7 @@ class NatsDelivery(Sender):
         self._taken.stored(head, boot)
 
     def retry(self) -> None:
+        self._taken.parked(self._stock.parked)
         self._taken.retry()
         super().retry()
 

@@ -63,6 +63,11 @@ class Taken:
         if self.box is not None:
             self.box = self.box.stored(head, boot)
 
+    def parked(self, events: frozenset[int]) -> None:
+        """In the place of these something else goes out."""
+        if self.box is not None:
+            self.box = replace(self.box, parked=events)
+
     def retry(self) -> None:
         """What was refused is published again, for the game server to look at anew."""
         if self.box is not None:

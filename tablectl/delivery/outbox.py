@@ -99,6 +99,8 @@ class Outbox:
     trouble: Trouble | None = None
     kept_from: int = 1
     skips: frozenset[int] = frozenset()
+    parked: frozenset[int] = frozenset()
+    """Events in whose place an ``event.parked`` goes out: they are not parked again."""
     sure: int | None = None
     by_word: bool = False
     """The bytes are compared elsewhere, by the stream: what the game server says it has, it has from here."""
@@ -112,11 +114,12 @@ class Outbox:
         acked: int,
         kept_from: int = 1,
         skips: frozenset[int] = frozenset(),
+        parked: frozenset[int] = frozenset(),
         sure: int | None = None,
     ) -> Outbox:
         """At a start. Events owed from before count as old."""
         ages = Ages().overdue(head, now) if head > acked else Ages()
-        return cls(head, acked, acked, ages, kept_from=kept_from, skips=skips, sure=sure)
+        return cls(head, acked, acked, ages, kept_from=kept_from, skips=skips, parked=parked, sure=sure)
 
     def stored(self, head: int, boot: int) -> Outbox:
         """Events up to ``head`` are in the journal; the oldest new one since ``boot``."""
@@ -270,7 +273,8 @@ class Outbox:
         if request.count > 1:
             return replace(self, single_until=request.last, last_error=text)
         first = request.first
-        return self._halted(f"the server refuses event {first}: {text}", ways.refused(first), refused=first)
+        way = ways.PARKED if first in self.parked else ways.refused(first)
+        return self._halted(f"the server refuses event {first}: {text}", way, refused=first)
 
     def link(self, now: int) -> Link:
         """The rule for taking bets: the last exchange succeeded lately, and nothing old is owed."""

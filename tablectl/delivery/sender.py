@@ -124,7 +124,7 @@ class Sender(ABC):
         if box is None:
             return None
         again = tries_in(self._failing(box), self._job.clock().boot)
-        link, parked = self._link(box), self._stock.parked
+        link, parked = self._link(box), sorted(self._stock.parked)
         return standing(self.address, link, box, self.trouble, parked, self.never_sent, again)
 
     @property
@@ -159,7 +159,7 @@ class Sender(ABC):
             return
         self._go_back(one.outgoing.sequence)
         if self._outbox is not None:
-            self._outbox = replace(self._outbox, skips=self._stock.skips)
+            self._outbox = replace(self._outbox, skips=self._stock.skips, parked=self._stock.parked)
         self.retry()
 
     def parked(self, sequence: int) -> bool:
@@ -180,6 +180,7 @@ class Sender(ABC):
                 acked=acked,
                 kept_from=kept_from,
                 skips=self._stock.skips,
+                parked=self._stock.parked,
                 sure=sure,
             )
             for early in self._early:

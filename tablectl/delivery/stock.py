@@ -44,9 +44,9 @@ class Stock:
         return frozenset(sequence for sequence, one in self.instead.items() if one.skips)
 
     @property
-    def parked(self) -> list[int]:
+    def parked(self) -> frozenset[int]:
         """Events that were parked."""
-        return sorted(sequence for sequence, one in self.instead.items() if not one.skips)
+        return frozenset(sequence for sequence, one in self.instead.items() if not one.skips)
 
     async def get(self, reader: JournalReader, action: Send) -> list[Outgoing]:
         """At least the first of the events asked for. Raises :class:`LookupError` and ``sqlite3.Error``."""

@@ -64,8 +64,16 @@ def refused(sequence: int) -> str:
     """One event is refused."""
     return (
         f"Have it mended at the game server; then: {RETRY}; or, if it cannot be mended: "
-        f"tablectl delivery park {sequence} {_WHO}; its round is then unsettled until it is voided or amended"
+        f"tablectl delivery park {sequence} {_WHO}; a round that it ends is then unsettled until it is "
+        "voided or amended"
     )
+
+
+PARKED = (
+    f"It is parked already, and what goes out in its place is refused too. {MENDED}. Over NATS, where the "
+    "game server has lost its data or is another one: its people empty what it holds of this table, and this "
+    'table\'s subject in the stream; then the same (docs/integration.md, "Parked")'
+)
 
 
 def gone(wanted: int, kept_from: int) -> str:

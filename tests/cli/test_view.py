@@ -173,6 +173,9 @@ def test_a_table_without_a_game_server_has_no_bad_link(daemon: FakeDaemon, run: 
     daemon.state = (200, {**STATE, "link": {"good": False, "why": NO_SERVER}})
     shown = tablectl("status", run=run).stdout
     assert f"\n{NO_SERVER}; betting needs none\n" in shown and "link" not in shown
+    silent = "no game server answers on tables.T07.link"
+    daemon.state = (200, {**STATE, "link": {"good": False, "why": silent}})
+    assert f"\nlink NOT good: {silent}\n" in tablectl("status", run=run).stdout
 
 
 @pytest.mark.parametrize(

@@ -667,6 +667,26 @@ def parked(sender: Sender, sequence: int) -> Instead:
     return one
 
 
+async def test_another_game_server_that_takes_what_was_parked_has_the_printed_way_out(rig: Rig) -> None:
+    sender, server, _ = await refusing(rig)
+    sender.delivery.sends_instead(parked(sender, 4))
+    await sender.all_taken(server)
+    await rig.stop(server)
+    sender.alarms.clear()
+    other = await rig.server("other.db")
+    await sender.until(lambda: sender.alarms)
+    assert "refuses event 4" in sender.alarms[0][1] and ways.PARKED in sender.alarms[0][1]
+    assert "park 4" not in sender.alarms[0][1]
+    await rig.stop(other)
+    await rig.nats.ask("STREAM.PURGE.TABLES", {"filter": "tables.T07.events"})
+    emptied = await rig.server("emptied.db")
+    sender.delivery.retry()
+    await sender.all_taken(emptied)
+    await sender.good()
+    assert len(held(emptied)) == 7
+    assert json.loads(held(emptied)[3])["type"] == "tablectl.event.parked.v1"
+
+
 async def test_a_refused_event_is_parked_and_the_others_follow(rig: Rig) -> None:
     sender, server, _ = await refusing(rig)
     one = parked(sender, 4)

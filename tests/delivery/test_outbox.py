@@ -525,3 +525,11 @@ def test_a_server_that_may_have_a_lost_event_halts_the_delivery() -> None:
     again = after(Outbox.begin(T0, head=12, acked=9, sure=10), ok(12))
     assert isinstance(again.retried().next_action(T0), Probe)
     assert isinstance(after(again.retried(), ok(12)).next_action(T0), Halted)
+
+
+@pytest.mark.parametrize("parked", [False, True])
+def test_what_is_parked_is_not_ordered_to_be_parked(parked: bool) -> None:
+    box = Outbox.begin(0, head=9, acked=3, parked=frozenset({4} if parked else ()))
+    box = box.sending(Send(4, 1)).answered(0, Answer(422, {"error": "no"}), 0.5)
+    assert box.trouble is not None and box.trouble.refused == 4
+    assert ("park 4" in box.trouble.way, "is parked already" in box.trouble.way) == (not parked, parked)
