@@ -225,7 +225,7 @@ class Reloads:
         else:
             facts = {"credentials": ONCE} if handed_over_once(config) else {}
             self._log.info("the configuration is reloaded", changes=str(changes), **facts)
-            self._runtime.supervision.over("reload", "Over: the configuration was read again and is in use.")
+            self._runtime.supervision.over("reload", "Over: the configuration was read again.")
             later = f"only with a restart: {', '.join(changes.later)}" if changes.later else ""
             self.said = later and f"; {short(later, 200)}"
         finally:
