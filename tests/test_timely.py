@@ -21,6 +21,9 @@ from tablectl.conformance import Kit, kit
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OK = b"HTTP/1.1 200 OK\r\n"
 DRIPS = {
+    # Silence: the socket's own time and the exchange's end together, and either may be the first.
+    "silence": (b"", b""),
+    "silent handshake": (b"", b""),
     "handshake": (b"\x16\x03\x03\x3f\xff", b"\x02"),
     "status": (b"HTTP/1.1 200 ", b"O"),
     "never begins": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
@@ -73,7 +76,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def url(where: str, port: int) -> str:
-    return f"{'https' if where == 'handshake' else 'http'}://127.0.0.1:{port}/x"
+    return f"{'https' if 'handshake' in where else 'http'}://127.0.0.1:{port}/x"
 
 
 @pytest.mark.parametrize("where", DRIPS)
@@ -94,7 +97,13 @@ def test_check_waits_so_long_and_no_longer(where: str, tmp_path: Path) -> None:
             f'[api]\nsocket = "{tmp_path}/none.sock"\n'
         )
         (found,) = check._server(load_config(path))
-    assert found.grade == "FAIL" and "it took too long" in found.text
+    assert (found.grade, found.text) == ("FAIL", f"{url(where, port)}: no answer within 0.15 s")
+
+
+@pytest.mark.parametrize("where", [where for where in DRIPS if "handshake" in where])
+def test_the_other_clock_is_asked_so_long_and_no_longer(where: str) -> None:
+    with dripping(where) as port:
+        assert check._clock_apart("127.0.0.1", port) is None
 
 
 def test_a_connection_that_is_in_time_is_left_alone() -> None:

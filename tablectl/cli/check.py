@@ -143,6 +143,9 @@ def _server(config: Config) -> Iterator[Finding]:
         apart = _clock_apart(host, parts.port) if out_of_time else None
         yield Finding("game server", grade, f"{url}: {refused_words(fault, host, apart, config.server.ca)}")
         return
+    except TimeoutError:
+        yield Finding("game server", grade, f"{url}: no answer within {SECONDS:g} s")
+        return
     except (OSError, http.client.HTTPException, ValueError) as fault:
         why = alert_of(fault)
         if tls is not None and isinstance(fault, ssl.SSLEOFError | ConnectionResetError | BrokenPipeError):
@@ -167,18 +170,17 @@ def _server(config: Config) -> Iterator[Finding]:
 def _clock_apart(host: str, port: int | None) -> int | None:
     """Seconds our clock is behind the server's, asked without trust, only for the text; None: not known."""
     from tablectl.delivery.transport import clocks_apart
+    from tablectl.timely import Deadline, connect
 
     blind = ssl.create_default_context()
     blind.check_hostname = False
     blind.verify_mode = ssl.CERT_NONE
-    connection = http.client.HTTPSConnection(host, port, timeout=1, context=blind)
     try:
-        connection.request("HEAD", "/")
-        date = connection.getresponse().headers["Date"]
+        with closing(connect(host, port or 443, 1, blind)) as connection, Deadline(connection.sock, 1):
+            connection.request("HEAD", "/")
+            date = connection.getresponse().headers["Date"]
     except (OSError, http.client.HTTPException, ValueError):
         return None
-    finally:
-        connection.close()
     return clocks_apart(date, time.time()) if date else None
 
 
