@@ -8,6 +8,7 @@ but code, that start in milliseconds; of the hundreds of starts in a suite the i
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import signal
@@ -138,7 +139,18 @@ class Program(Process):
 
 
 def _work(work: Callable[..., None], arguments: tuple[object, ...], log: str, names: dict[str, str]) -> None:
-    """In the fork: as if it had been started with this environment, its words going to ``log``."""
+    """In the fork: as if it had been started with this environment, its words going to ``log``.
+
+    It is killed when the tests' process ends, however that ends: a daemon that outlived a test run would
+    hold a port's name that is another's by then. The kernel does it, at the end of their pipe.
+    """
+    tests = multiprocessing.parent_process()
+    assert tests is not None
+    fcntl.fcntl(tests.sentinel, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(tests.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(tests.sentinel, fcntl.F_SETFL, os.O_ASYNC)
+    if not tests.is_alive():  # from before on
+        return
     os.environ.clear()
     os.environ.update(names)
     to = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
