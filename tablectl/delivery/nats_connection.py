@@ -28,16 +28,13 @@ PORT = 4222
 CREDENTIAL_BYTES = 64 << 10
 
 
-class _Client(Client):
-    """Says nothing, credentials least, over a connection that should be encrypted and is not."""
-
-    def __init__(self, may_speak: Callable[[], bool]) -> None:
-        super().__init__()
-        self._may_speak = may_speak
+class CarefulClient(Client):
+    """Says nothing, credentials least, over a connection that should be encrypted (``tls://``) and is not."""
 
     def _connect_command(self) -> bytes:
-        if not self._may_speak():
-            raise nats.errors.SecureConnWantedError
+        server = self._current_server
+        if server is not None and server.uri.scheme == "tls" and not self._server_info.get("tls_required"):
+            raise nats.errors.SecureConnWantedError  # where it is demanded the library has encrypted by now
         return super()._connect_command()
 
 
@@ -121,7 +118,7 @@ class Connection:
         if server.scheme == "tls":
             tls = await self._encryption()
             tls.server_until = None
-        client = _Client(lambda: tls is None or tls.server_until is not None)
+        client = CarefulClient()
         options: dict[str, Any] = {} if tls is None else {"tls": tls.context, "tls_hostname": host}
         self._errors.clear()
         try:

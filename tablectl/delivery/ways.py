@@ -41,8 +41,8 @@ NATS_AUTH = "Compare the credential nats-auth with what the NATS server's people
 
 LINK = {
     401: "Compare the credential push-hmac with the server's secret, and the clocks of both machines.",
-    403: "Is this the right PC, and the only one that plays this table? Then the game server's people must "
-    "accept its history.",
+    403: "Its own words, where it gives any, say why. Of another history: is this the right PC, and the only "
+    "one that plays this table? Then the game server's people must accept its history.",
     404: URL,
     405: URL,
     410: URL,

@@ -26,7 +26,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, DiscardPolicy, StorageType, StreamConfig
 
-from tablectl.delivery.nats_connection import once
+from tablectl.delivery.nats_connection import CarefulClient, once
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.messages import claimed
 from tablectl.gameserver.store import Store
@@ -95,7 +95,7 @@ class StreamIntake:
         async def heard(error: Exception) -> None:
             log.warning("NATS says", reason=str(error))
 
-        client = Client()
+        client = CarefulClient()
         try:
             async with asyncio.timeout(10):
                 await client.connect(

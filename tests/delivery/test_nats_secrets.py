@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import re
 import secrets
@@ -15,13 +16,16 @@ from typing import Any
 import nkeys
 import pytest
 import pytest_asyncio
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tablectl.delivery import ways
 from tablectl.delivery.tls import TlsFiles
+from tablectl.gameserver.server import GameServer
 from tests.delivery.authority import Authority, Pair
 from tests.delivery.nats_rig import Rig
+from tests.gameserver.posting import SECRET
 
 
 @pytest_asyncio.fixture
@@ -92,8 +96,9 @@ async def test_a_certificate_that_is_refused(
     assert sender.alarms[0][1].endswith(ways.CERTIFICATE)
 
 
-async def test_a_server_that_does_not_encrypt_hears_no_secret(rig: Rig, house: Authority) -> None:
-    """Nor does one in the middle that says that it need not be encrypted."""
+@contextlib.asynccontextmanager
+async def without_encryption() -> AsyncIterator[tuple[int, bytearray]]:
+    """A NATS server, or one in the middle, that demands no encryption: its port, and what it heard."""
     heard = bytearray()
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -103,16 +108,34 @@ async def test_a_server_that_does_not_encrypt_hears_no_secret(rig: Rig, house: A
         writer.close()
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
+    yield server.sockets[0].getsockname()[1], heard
+    server.close()
+
+
+async def test_a_server_that_does_not_encrypt_hears_no_secret(rig: Rig, house: Authority) -> None:
     credential = rig.folder / "nats-auth"
     credential.write_text("a-secret-token")
-    sender = rig.sender(f"tls://127.0.0.1:{port}", tls=TlsFiles(house.certificate), credential=credential)
-    await sender.until(lambda: sender.alarms)
-    assert (
-        f"the NATS server at 127.0.0.1:{port} does not encrypt, and tls:// demands it" in sender.alarms[0][1]
-    )
+    async with without_encryption() as (port, heard):
+        sender = rig.sender(f"tls://127.0.0.1:{port}", tls=TlsFiles(house.certificate), credential=credential)
+        await sender.until(lambda: sender.alarms)
+    said = f"the NATS server at 127.0.0.1:{port} does not encrypt, and tls:// demands it"
+    assert said in sender.alarms[0][1]
     assert bytes(heard) == b""
-    server.close()
+
+
+@pytest.mark.parametrize("scheme", ["tls", "nats"])
+async def test_nor_does_it_hear_the_game_server_s(scheme: str, tmp_path: Path) -> None:
+    """Without ``tls://`` it is spoken to: that is what the one who started it asked for."""
+    async with without_encryption() as (port, heard):
+        at = f"{scheme}://127.0.0.1:{port}"
+        server = GameServer(tmp_path / "held.db", [SECRET], nats=at, nats_credential="a-secret-token")
+        await server.start()
+        with structlog.testing.capture_logs() as logs:
+            async with asyncio.timeout(5):
+                while not logs and not heard:
+                    await asyncio.sleep(0.01)
+        await server.stop()
+    assert (b"a-secret-token" in heard, bool(heard)) == (scheme == "nats", scheme == "nats")
 
 
 async def test_token_comes_from_the_credential_and_is_read_anew(rig: Rig) -> None:
