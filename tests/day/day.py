@@ -133,7 +133,9 @@ class Day:
                 first = until(self._samples, "both processes are there")
             if int(part * figures.hours) > hour:
                 hour = int(part * figures.hours)
-                told(f"hour {hour}: {dealer.ledger}"[:120])
+                held = until(self._samples, "both processes are there")
+                memory = ", ".join(f"{name} {megabytes:.0f} MB" for name, (megabytes, _) in held.items())
+                told(f"hour {hour}: {memory}; {dealer.ledger}"[:160])
         last = until(self._samples, "both processes are there")
         self._ended.set()
         for thread in threads:

@@ -240,10 +240,15 @@ FILLER: dict[str, Skips] = {"angel-eye": _copies, "bee-tek": _blanks_and_trail, 
 
 
 def deep_size(thing: object) -> int:
-    """Bytes of an object and of what belongs to it alone: its fields, what its containers hold."""
+    """Bytes of an object and of what belongs to it alone: its fields, what its containers hold.
+
+    A number counts wherever it stands: whether two instants of one value are one object is chance.
+    """
     seen: set[int] = set()
 
     def size(one: object) -> int:
+        if isinstance(one, int):
+            return sys.getsizeof(one)
         if id(one) in seen or isinstance(one, type) or callable(one):
             return 0
         seen.add(id(one))
