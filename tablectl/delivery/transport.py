@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 
 import aiohttp
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from yarl import URL
 
 from tablectl import __version__
@@ -25,6 +28,19 @@ from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_
 
 CLOCKS_APART = 60
 """Seconds between the server's clock and ours that are worth a word."""
+
+
+class _Quiet(aiohttp.TCPConnector):
+    """Uses a kept connection again only if no answer came on it unasked: it would pass for the next one."""
+
+    async def connect(
+        self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
+    ) -> Connection:
+        while True:
+            made = await super().connect(req, traces, timeout)
+            if made.protocol is None or not made.protocol.should_close:
+                return made
+            made.close()
 
 
 class Transport:
@@ -87,7 +103,7 @@ class Transport:
                 self._tls = tls
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
+                connector=_Quiet(
                     limit=1, resolver=Resolver(), ssl=True if self._tls is None else self._tls.context
                 ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),

@@ -21,8 +21,11 @@ from standardwebhooks.webhooks import Webhook
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery import ways
+from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.http import HttpDelivery
 from tablectl.delivery.sender import Job
+from tablectl.delivery.tls import TlsFiles
+from tablectl.delivery.transport import Transport
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.journal import Journal, JournalReader
 from tests.delivery.durable import Durable
@@ -504,6 +507,47 @@ async def test_a_server_that_commits_and_drops_the_connection_has_one_result(rig
     assert dropped
     assert held(server) == sender.bodies
     assert server.store.count_rounds("T07", sender.journal.epoch) == 3
+
+
+def answer(next_: int) -> bytes:
+    body = b'{"next": %d}' % next_
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+UNASKED = [answer(999), answer(7) + answer(8), answer(9)[:20], answer(9)[:-1], b"\r\n", b"x"]
+
+
+@pytest.mark.parametrize("unasked", UNASKED)
+async def test_what_comes_unasked_on_a_kept_connection_is_no_answer(unasked: bytes) -> None:
+    """A part of one spoils the answer that follows it, and then the try has failed."""
+    requests = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        while await reader.readuntil(b"[]"):
+            requests += 1
+            writer.write(answer(requests))
+            said.set()
+            await asked.wait()
+            writer.write(unasked)
+            await writer.drain()
+            said.set()
+
+    said, asked = asyncio.Event(), asyncio.Event()
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    transport = Transport(url, "T07", 5.0, TlsFiles(), now)
+    for wanted in (1, 2):
+        asked.clear()
+        got = await transport.post([b"key"], "T07-probe", [])
+        assert got == Answer(200, {"next": wanted}) or isinstance(got, Failed) or got.body is None
+        said.clear()
+        asked.set()
+        await said.wait()
+        for _ in range(5):
+            await asyncio.sleep(0)  # what the server has sent is there: the loop reads it
+    await transport.close()
+    server.close()
 
 
 async def test_an_answer_after_the_deadline_does_not_count_and_the_same_bytes_go_again(rig: Rig) -> None:
