@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import sqlite3
 import sys
@@ -60,10 +61,14 @@ class Fate:
         return code
 
 
+M_MMAP_THRESHOLD = -3
+
+
 def _daemon(config: str, fate: Fate) -> None:
     from tablectl.config import load_config
     from tablectl.daemon import run
 
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)  # as in the unit
     sys.exit(fate.lived(lambda: run(load_config(Path(config))), boundaries.install))
 
 
