@@ -32,8 +32,6 @@ WAY_OUT = (
 )
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
-LEAST = 512
-"""Bytes of the smallest page: a shorter file is no database."""
 MOST_CHECKED = 512 << 20
 """A file of so many bytes is looked through within a few seconds."""
 
@@ -73,7 +71,9 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
-    if path.is_file() and path.stat().st_size < LEAST:  # SQLite would remove its log as another file's
+    if (
+        path.is_file() and path.stat().st_size <= 1
+    ):  # of one byte, too: SQLite takes it for new and removes its log
         raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
     if path.exists() and not path.is_file():
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import http.client
+import ipaddress
 import json
 import socket
 import ssl
@@ -52,7 +53,7 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     except ConfigError as fault:
         return [Finding("configuration", FAIL, line) for line in str(fault).splitlines()]
     findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
-    findings += _credentials(config)
+    findings += [*_credentials(config), *_in_the_clear(config)]
     findings += _plugins(config)
     findings += beeper_findings(config, not config_only)
     if not config_only:
@@ -68,6 +69,26 @@ def _credentials(config: Config) -> Iterator[Finding]:
         yield Finding("credentials", FAIL if needed else WARN, text)
     if len(config.pit_bosses):
         yield Finding("pit bosses", OK, ", ".join(config.pit_bosses.names))
+
+
+def _in_the_clear(config: Config) -> Iterator[Finding]:
+    """What goes to another machine without encryption, where everybody on the way reads it."""
+    for address in config.server.addresses:
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "nats") and not _here(parts.hostname or ""):
+            better = {"http": "https", "nats": "tls"}[parts.scheme]
+            text = f"{address}: not encrypted, all on the way can read it and hold it back; use {better}://"
+            yield Finding("game server", WARN, text)
+            return
+
+
+def _here(host: str) -> bool:
+    """Whether a host is this machine by its very name; nothing is looked up."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        name = host.lower().removesuffix(".")
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def _plugins(config: Config) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.cli import main
+from tablectl.cli.check import check_all
 from tests.test_plain_file import NO_FILES
 
 SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -98,6 +99,26 @@ def test_what_is_no_address_is_refused_at_once(
     config.write_text(f"{CONFIG}[server]\nurl = '{address}'\n")
     assert f"{config}: server.url: " in refused(capsys, "check", "--config-only", "--config", str(config))
     refused(capsys, "demo", "--server", address)
+
+
+PLAIN = {
+    "http://127.0.0.1:9/x": False, "http://127.9.9.9/x": False, "http://[::1]/x": False,
+    "http://localhost/x": False,
+    "http://LOCALHOST./x": False, "http://games.localhost/x": False, "https://192.0.2.1/x": False,
+    "http://192.0.2.1/x": True, "http://[2001:db8::1]/x": True, "http://localhost.invalid/x": True,
+    "http://games.invalid/x": True, "http://0.0.0.0/x": True, "http://127.0.0.1.invalid/x": True,
+    "nats://127.0.0.1:9,nats://localhost": False, "nats://localhost,nats://192.0.2.1": True,
+    "tls://localhost,nats://192.0.2.1": True, "tls://192.0.2.1": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PLAIN)
+def test_an_address_in_the_clear_on_another_machine_is_told(folder: Path, address: str) -> None:
+    kind = "http" if address.startswith("http") else "nats"
+    (folder / "T07.toml").write_text(f'{CONFIG}[server]\nkind = "{kind}"\nurl = "{address}"\n')
+    found = check_all(lambda: folder / "T07.toml", config_only=True)
+    told = [one.grade for one in found if "not encrypted" in one.text]
+    assert told == ["warn"] * PLAIN[address]
 
 
 @pytest.mark.parametrize("address", ["nats://h:4222", "tls://h:4222,tls://i:4222"])
