@@ -32,6 +32,8 @@ WAY_OUT = (
 )
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
+LEAST = 512
+"""Bytes of the smallest page: a shorter file is no database."""
 MOST_CHECKED = 512 << 20
 """A file of so many bytes is looked through within a few seconds."""
 
@@ -71,10 +73,9 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
-    if (
-        path.is_file() and path.stat().st_size <= 1
-    ):  # of one byte, too: SQLite takes it for new and removes its log
-        raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
+    if path.is_file() and (size := path.stat().st_size) < LEAST:  # SQLite would remove its log as another's
+        what = f"not a journal, it has {size} bytes" if size else "the file is empty, its rows are lost"
+        raise JournalFault(f"{path}: {what}; {WAY_OUT}")
     if path.exists() and not path.is_file():
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
     db: sqlite3.Connection | None = None
@@ -167,8 +168,9 @@ def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     if not {"table", "epoch", "acked"} <= meta.keys():
         raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")
     try:
-        anchor_of(meta)
-        int(meta["acked"]), int(meta.get("sure", "0"))
+        anchor = anchor_of(meta)
+        if min(anchor.row, anchor.sequence, int(meta["acked"]), int(meta.get("sure", "0"))) < 0:
+            raise ValueError
     except ValueError:
         raise JournalFault(f"{path}: its table `meta` is damaged; {WAY_OUT}") from None
 
