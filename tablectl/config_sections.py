@@ -42,7 +42,9 @@ def server_url(text: str) -> str:
         except ValueError:
             usable = False
         if not usable or not parts.hostname or " " in one:
-            raise ValueError('is no address such as "https://games.example/v1/tables/{table}/events"')
+            raise ValueError(
+                'is no address such as "https://games.example/v1/tables/{table}/events" or "nats://games.example:4222"'
+            )
         if parts.username is not None or parts.password is not None:
             raise ValueError("carries a user name or password; secrets are credentials: push-hmac, nats-auth")
     if wrong := re.search(r"\{[^{}]*\}?|\}", text.replace("{table}", "")):
