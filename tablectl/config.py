@@ -27,7 +27,7 @@ from tablectl.config_sections import (
     ServerConfig,
     TableConfig,
 )
-from tablectl.credentials import CLIENT_KEY, NATS_AUTH, read_credentials
+from tablectl.credentials import CLIENT_KEY, NATS_AUTH, PUSH_HMAC, read_credentials, why_none
 from tablectl.delivery.tls import TlsFiles
 from tablectl.house import HouseRules
 from tablectl.mirror_place import unfit
@@ -80,6 +80,11 @@ class Config(Section):
     def pit_bosses(self) -> PitBosses:
         """Who may release, void and end shoes; empty when the credential is not set."""
         return self._pit_bosses
+
+    @property
+    def unsigned(self) -> str:
+        """Why there is no signing secret, in words behind the credential's name."""
+        return "is gone" if self._credentials is None else why_none(self._credentials / PUSH_HMAC)
 
     def credentials_now(self) -> tuple[tuple[str, ...], PitBosses]:
         """The two credentials as their folder holds them now. Raises :class:`ConfigError`."""

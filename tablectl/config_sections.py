@@ -5,6 +5,7 @@ What concerns several sections or the rest of the machine is checked in :mod:`ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -31,18 +32,23 @@ def _plain(text: str) -> str:
     return text
 
 
-def _server_url(text: str) -> str:
-    """One address, or several of NATS servers with commas between."""
+def server_url(text: str) -> str:
+    """One address, or several of NATS servers with commas between. Raises :class:`ValueError`, in words."""
     for one in text.split(",") if text.startswith(("nats:", "tls:")) else [text]:
         try:
             parts = urlsplit(one)
             usable = parts.scheme in ("http", "https", "nats", "tls") and parts.port != 0
+            (parts.hostname or "").encode("idna")
         except ValueError:
             usable = False
         if not usable or not parts.hostname or " " in one:
-            raise ValueError('is no address such as "https://games.example/v1/tables/{table}/events"')
+            raise ValueError(
+                'is no address such as "https://games.example/v1/tables/{table}/events" or "nats://games.example:4222"'
+            )
         if parts.username is not None or parts.password is not None:
             raise ValueError("carries a user name or password; secrets are credentials: push-hmac, nats-auth")
+    if wrong := re.search(r"\{[^{}]*\}?|\}", text.replace("{table}", "")):
+        raise ValueError(f"has {wrong[0]!r:.60} in it; only {{table}} is put in, the table's id")
     return text
 
 
@@ -144,7 +150,7 @@ class ServerConfig(Section):
     """
 
     kind: Literal["http", "nats"] = "http"
-    url: Annotated[Plain, AfterValidator(_server_url)] | None = None
+    url: Annotated[Plain, AfterValidator(server_url)] | None = None
     timeout: float = Field(5.0, gt=0, le=60)
     ca: FilePath | None = None
     client_cert: FilePath | None = None

@@ -16,6 +16,7 @@ from tablectl.pins import UNSET, PitBosses
 from tablectl.plain_file import read_file
 from tablectl.profiles import ConfigError
 
+PUSH_HMAC = "push-hmac"
 CLIENT_KEY = "client-key"
 NATS_AUTH = "nats-auth"
 MOST_BYTES = 64 << 10
@@ -37,17 +38,24 @@ def _text(path: Path) -> str:
     raise ConfigError(f"{path}: this credential cannot be read: {why}")
 
 
+def why_none(path: Path) -> str:
+    """Of a credential that is no secret: why, in words behind its name. Raises :class:`ConfigError`."""
+    if not path.exists():
+        return "is gone"
+    return "is empty" if not _text(path).strip() else f"says {UNSET}"
+
+
 def read_credentials(folder: Path) -> tuple[tuple[str, ...], PitBosses]:
     """The two credentials of a folder. Raises :class:`ConfigError`, which never shows a secret."""
     if not folder.is_dir():
         raise ConfigError(f"{folder}: credentials cannot be read: there is no such folder")
-    push, bosses = _text(folder / "push-hmac").strip(), _text(folder / "pit-bosses")
+    push, bosses = _text(folder / PUSH_HMAC).strip(), _text(folder / "pit-bosses")
     texts = () if push in ("", UNSET) else tuple(push.split())
     try:
         if texts:
             parse_secrets(texts)
     except ValueError as error:
-        raise ConfigError(f"{folder / 'push-hmac'}: {error}") from None
+        raise ConfigError(f"{folder / PUSH_HMAC}: {error}") from None
     try:
         return texts, PitBosses.parse(bosses, str(folder / "pit-bosses"))
     except ValueError as error:

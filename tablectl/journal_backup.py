@@ -180,11 +180,12 @@ def _settled(source: Path, path: Path) -> Iterator[Path]:
     Beside a mirror whose writer died in the middle of a transaction lies what SQLite needs to undo it: that
     is done in a copy beside the journal ``path``.
     """
-    logs = [suffix for suffix in ("-journal", "-wal") if beside(source.resolve(), suffix).exists()]
+    there = Path(os.path.realpath(source))  # where SQLite has put them; a link to itself is none
+    logs = [suffix for suffix in ("-journal", "-wal") if beside(there, suffix).exists()]
     if not logs:
         yield source
         return
-    source = source.resolve()  # where SQLite has put them
+    source = there
     copy = beside(path, ".source")
     try:
         for suffix in ("", *logs):

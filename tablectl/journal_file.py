@@ -32,6 +32,8 @@ WAY_OUT = (
 )
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
+LEAST = 512
+"""Bytes of the smallest page: a shorter file is no database."""
 MOST_CHECKED = 512 << 20
 """A file of so many bytes is looked through within a few seconds."""
 
@@ -71,8 +73,9 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
-    if path.is_file() and path.stat().st_size == 0:
-        raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
+    if path.is_file() and (size := path.stat().st_size) < LEAST:  # SQLite would remove its log as another's
+        what = f"not a journal, it has {size} bytes" if size else "the file is empty, its rows are lost"
+        raise JournalFault(f"{path}: {what}; {WAY_OUT}")
     if path.exists() and not path.is_file():
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
     db: sqlite3.Connection | None = None
@@ -157,7 +160,7 @@ def _written_again(path: Path) -> None:
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     schema = meta.get("schema", "")
-    if schema not in {str(number) for number in (READS if mode == "ro" else {SCHEMA})}:
+    if schema not in {str(number) for number in ({SCHEMA} if mode == "rw" else READS)}:
         raise JournalFault(
             f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; "
             "run the version that wrote it, or a newer one"
@@ -165,8 +168,9 @@ def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     if not {"table", "epoch", "acked"} <= meta.keys():
         raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")
     try:
-        anchor_of(meta)
-        int(meta["acked"]), int(meta.get("sure", "0"))
+        anchor = anchor_of(meta)
+        if min(anchor.row, anchor.sequence, int(meta["acked"]), int(meta.get("sure", "0"))) < 0:
+            raise ValueError
     except ValueError:
         raise JournalFault(f"{path}: its table `meta` is damaged; {WAY_OUT}") from None
 
@@ -213,9 +217,6 @@ def empty(path: Path, meta: Mapping[str, object]) -> sqlite3.Connection:
 
 def create(path: Path, table: str) -> None:
     """Make a new journal whole beside its place, then move it there: a crash leaves none or all of it."""
-    for suffix in LOGS:
-        if beside(path, suffix).exists():
-            raise JournalFault(f"{beside(path, suffix)}: a log without its database {path}; {WAY_OUT}")
     new = beside(path, ".new")
     for suffix in ("", *LOGS):
         beside(new, suffix).unlink(missing_ok=True)

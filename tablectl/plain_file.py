@@ -1,4 +1,4 @@
-"""Reading a file that a configuration names: at once, bounded, and only if it is a file.
+"""Reading a file that a configuration or a command names: at once, bounded, and only if it is a file.
 
 A name may lead to a pipe, where a reader waits for ever, to a device without an end, to a file of a gigabyte,
 or to TOML that is made to exhaust who parses it. Every such file is read here.
@@ -27,9 +27,9 @@ def must_be_file(path: Path) -> None:
     try:
         found = path.stat()
     except ValueError:  # a NUL
-        raise OSError(errno.EINVAL, "is no name of a file") from None
+        raise OSError(errno.EINVAL, "is no name of a file", str(path)) from None
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "is no file")
+        raise OSError(errno.EINVAL, "is no file", str(path))
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -41,7 +41,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):  # another one by now
-            raise OSError(errno.EINVAL, "is no file")
+            raise OSError(errno.EINVAL, "is no file", str(path))
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"longer than {most} bytes; is it the right file?")

@@ -123,7 +123,7 @@ class Reloading:
             beepers = make_named(now, self.driver, self.settings, self.say)
         sender = None
         if running.push_secrets and not now.push_secrets and now.server.kind == "http":
-            raise ConfigError(f"{new.path}: the credential push-hmac is gone: nothing could be signed")
+            raise ConfigError(f"{new.path}: the credential push-hmac {new.unsigned}: nothing could be signed")
         if now.server != running.server or now.push_secrets != running.push_secrets:
             sender = self.delivering.prepared(now)
 

@@ -183,6 +183,7 @@ def test_check_tells_of_mirror_and_backups(bench: Bench, tmp_path: Path) -> None
             copy_rows(reader, away / "m.db", 40)
             rows = reader.last()[0]
             assert said(config)["mirror"] == ("ok", f"{away}/m.db, {rows - 40} rows behind")
+            assert [one.name for one in away.iterdir()] == ["m.db"], "who looks leaves nothing there"
             (away / "m.db").write_bytes(b"no journal")
             assert said(config)["mirror"][0] == "warn"
             assert said(config)["backups"] == ("warn", said(config)["backups"][1])

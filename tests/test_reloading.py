@@ -394,11 +394,15 @@ def test_delivery_goes_on_at_another_address_with_another_secret() -> None:
 
 def test_a_secret_that_is_gone_is_refused_and_the_old_address_stays() -> None:
     with running("bee-tek", overrides=BARE) as rig:
-        (rig.folder / "credentials/push-hmac").unlink()
+        secret = rig.folder / "credentials/push-hmac"
         edit(rig.config, f":{rig.port}/", f":{free_port()}/")
-        rig.daemon.send(signal.SIGHUP)
-        (alert,) = rig.wait(lambda s: s["alerts"], "the alert")["alerts"]
-        assert (alert["alert"], "push-hmac is gone" in alert["message"]) == ("reload", True)
+        for content, why in ((" \n", "is empty"), ("unset", "says unset"), (None, "is gone")):
+            secret.unlink() if content is None else secret.write_text(content)
+            rig.daemon.send(signal.SIGHUP)
+            said = f"push-hmac {why}"
+            shown = rig.wait(lambda s, said=said: said in str(s["alerts"]), said)  # type: ignore[misc]
+            (alert,) = shown["alerts"]
+            assert alert["alert"] == "reload"
         assert f":{rig.port}/" in rig.client.get("/v1/delivery")[1]["url"]
 
 

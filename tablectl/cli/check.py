@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import http.client
+import ipaddress
 import json
-import os
-import shutil
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 
 SECONDS = 5.0
-LEAST_FREE, FEW_FREE = 200 * 2**20, 2 * 2**30
-"""Bytes: with less than the first a table may not last the day, with less than the second it is told."""
-
 _CLOCK_UNSYNCHRONISED = 5
 """What adjtimex(2) returns while nothing sets the clock (TIME_ERROR)."""
 
@@ -47,6 +43,7 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     from tablectl.cli.check_beepers import beeper_findings
     from tablectl.cli.check_copies import copies_findings
     from tablectl.cli.check_device import device_findings
+    from tablectl.cli.check_journal import journal_findings
     from tablectl.config import load_config
     from tablectl.profiles import ConfigError
 
@@ -56,12 +53,12 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     except ConfigError as fault:
         return [Finding("configuration", FAIL, line) for line in str(fault).splitlines()]
     findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
-    findings += _credentials(config)
+    findings += [*_credentials(config), *_in_the_clear(config)]
     findings += _plugins(config)
     findings += beeper_findings(config, not config_only)
     if not config_only:
-        findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
-        findings += copies_findings(config)
+        findings += [*device_findings(config), *_server(config), *_clock()]
+        findings += [*journal_findings(config), *copies_findings(config)]
     return findings
 
 
@@ -72,6 +69,26 @@ def _credentials(config: Config) -> Iterator[Finding]:
         yield Finding("credentials", FAIL if needed else WARN, text)
     if len(config.pit_bosses):
         yield Finding("pit bosses", OK, ", ".join(config.pit_bosses.names))
+
+
+def _in_the_clear(config: Config) -> Iterator[Finding]:
+    """What goes to another machine without encryption, where everybody on the way reads it."""
+    for address in config.server.addresses:
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "nats") and not _here(parts.hostname or ""):
+            better = {"http": "https", "nats": "tls"}[parts.scheme]
+            text = f"{address}: not encrypted, all on the way can read it and hold it back; use {better}://"
+            yield Finding("game server", WARN, text)
+            return
+
+
+def _here(host: str) -> bool:
+    """Whether a host is this machine by its very name; nothing is looked up."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        name = host.lower().removesuffix(".")
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def _plugins(config: Config) -> Iterator[Finding]:
@@ -102,6 +119,7 @@ def reach(what: str, address: str) -> Finding:
 
 def _server(config: Config) -> Iterator[Finding]:
     """A signed empty batch, as the daemon sends it when there is nothing to say."""
+    from tablectl.cli.check_journal import history
     from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, words_of
     from tablectl.delivery.outbox import message_id
     from tablectl.delivery.signing import parse_secrets, sign
@@ -112,7 +130,7 @@ def _server(config: Config) -> Iterator[Finding]:
     if url is not None and config.server.kind == "nats":
         from tablectl.cli.check_nats import nats_finding
 
-        yield nats_finding(config, _epoch(config) or "000000")
+        yield nats_finding(config, history(config))
         return
     if url is None or not config.push_secrets:
         return
@@ -125,7 +143,7 @@ def _server(config: Config) -> Iterator[Finding]:
         except TlsUnusable as fault:
             yield Finding("game server", FAIL, str(fault))
             return
-    now, body, epoch = time.time(), b"[]", _epoch(config)
+    now, body, epoch = time.time(), b"[]", history(config)
     named = f"check-{now:.0f}" if epoch is None else message_id(config.table.id, epoch, [])
     headers = sign(parse_secrets(config.push_secrets), named, int(now), body)
     headers["Content-Type"] = BATCH_TYPE
@@ -192,29 +210,6 @@ UNKNOWN_TEST = (
 )
 
 
-def _epoch(config: Config) -> str | None:
-    """The history the journal holds, which a probe names; None before the first start.
-
-    The daemon is asked while it runs: no other program opens the journal then.
-    """
-    import sqlite3
-
-    from tablectl.journal import JournalFault, JournalReader, JournalUnavailable
-    from tablectl.local import Client, NotReachable
-    from tablectl.lock import TableLocked, while_stopped
-
-    with suppress(NotReachable, KeyError):
-        return str(Client(config.socket_path, SECONDS).state()["epoch"])
-    # Whether the journal can be used is not asked here.
-    with (
-        suppress(TableLocked, JournalFault, JournalUnavailable, OSError, sqlite3.Error),
-        while_stopped(config.journal_path.parent, config.table.id),
-        closing(JournalReader.open(config.journal_path)) as reader,
-    ):
-        return reader.epoch
-    return None
-
-
 def _object(answer: bytes) -> dict[str, Any]:
     try:
         value = json.loads(answer)
@@ -236,33 +231,3 @@ def _clock() -> Iterator[Finding]:
         yield Finding("clock", WARN, "whether something sets it cannot be told here")
     else:
         yield Finding("clock", OK, "it is set by time sync")
-
-
-def _disk(config: Config) -> Iterator[Finding]:
-    folder = config.journal_path.parent
-    if not folder.is_dir():
-        yield Finding("journal", FAIL, f"{folder} is not there; systemd makes it, or: mkdir -p {folder}")
-        return
-    if not os.access(folder, os.W_OK | os.X_OK):
-        yield Finding(
-            "journal", FAIL, f"{folder}: this user may not write there; run it as the daemon's user"
-        )
-        return
-    if why := _in_trouble(config):
-        yield Finding("journal", FAIL, why)
-        return
-    free = shutil.disk_usage(folder).free
-    grade = FAIL if free < LEAST_FREE else WARN if free < FEW_FREE else OK
-    lacks = "" if grade == OK else f"; {LEAST_FREE >> 20} MiB at least, better {FEW_FREE >> 30} GiB"
-    yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free{lacks}")
-
-
-def _in_trouble(config: Config) -> str:
-    """Why the daemon that runs cannot write its journal; empty: it can, or none runs."""
-    from tablectl.local import Client, Interrupted, NotReachable
-
-    with suppress(NotReachable, Interrupted, KeyError, TypeError):
-        journal = Client(config.socket_path).state()["journal"]
-        if journal["state"] != "ok":
-            return str(journal["why"])[:500]
-    return ""

@@ -63,6 +63,7 @@ def emulate(
     """
     if link is not None and listen is not None:
         raise click.UsageError("--link or --listen, not both")
+    from tablectl.plain_file import must_be_file
     from tablectl.plugins import load_driver, load_emulator
     from tablectl.scanner_setup import resolve_paths
 
@@ -70,7 +71,10 @@ def emulate(
         emulator, driver = load_emulator(protocol), load_driver(protocol)
     settings = emulator.settings_at(speed)
     try:
-        lines = Path(script).open(encoding="utf-8") if script else sys.stdin  # noqa: SIM115 - as long as the shoe
+        if script is not None:
+            must_be_file(Path(script))  # what comes through a pipe is taken from standard input
+        # Open as long as the shoe is.
+        lines = Path(script).open(encoding="utf-8", errors="replace") if script else sys.stdin  # noqa: SIM115
         shoe = emulator.make(
             link=link,
             listen=listen,

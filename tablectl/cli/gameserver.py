@@ -14,6 +14,12 @@ from tablectl.cli.output import Refused
 
 EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
 
+NO_NATS = (
+    "the kit speaks HTTP only. A consumer of the stream is tried with a whole table, "
+    'tablectl demo --server nats://HOST:4222, and asked by tablectl check at a table with kind = "nats" '
+    "(docs/integration.md, Try yours)"
+)
+
 _db = click.option("--db", default="gameserver.db", show_default=True, type=Text(255), help="Its database.")
 
 
@@ -52,10 +58,14 @@ def gameserver(
     if context.invoked_subcommand is not None:
         return 0
     secrets = _secrets(secret_file)
+    credential = _read(Path(nats_auth_file)).strip() if nats_auth_file else ""
+    if nats is not None:
+        _must_be_address("--nats", nats, "nats", "tls")
+    import sqlite3
+
     from tablectl.gameserver.server import run_gameserver
 
     try:
-        credential = Path(nats_auth_file).read_text()[:100_000].strip() if nats_auth_file else ""
         run_gameserver(
             Path(db),
             secrets,
@@ -66,8 +76,10 @@ def gameserver(
             nats_credential=credential,
             on_ready=lambda server: output.say(server.about),
         )
-    except OSError as fault:
+    except (OSError, UnicodeError) as fault:
         raise Refused(f"the game server cannot run: {fault}") from None
+    except sqlite3.Error as fault:
+        raise Refused(f"{db}: {fault}") from None
     except ModuleNotFoundError as lacking:
         from tablectl.delivering import NO_LIBRARY
 
@@ -98,9 +110,9 @@ def accept(context: click.Context, table: str, epoch: str, db: str | None) -> in
         db = str(context.parent.params["db"])
     try:
         wanted = accept_epoch(Path(db), table, epoch)
-    except (LookupError, FileNotFoundError) as fault:
+    except LookupError as fault:
         raise Refused(str(fault.args[0])) from None
-    except sqlite3.Error as fault:
+    except (OSError, sqlite3.Error) as fault:
         raise Refused(f"{db}: {fault}") from None
     output.say(f"table {table} is at history {epoch} from now on; event {wanted} comes next")
     return 0
@@ -138,18 +150,26 @@ def conformance(
     """
     import secrets
     import ssl
-    from urllib.parse import urlsplit
 
     from tablectl.conformance import EVERY_CHECK, Kit, run
+    from tablectl.plain_file import read_file
 
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        raise click.UsageError("URL is an address that begins with http:// or https://")
+    if url.startswith(("nats:", "tls:")):
+        raise Refused(NO_NATS)
+    _must_be_address("URL", url, "http", "https")
+    if betting_url is not None:
+        _must_be_address("--betting-url", betting_url, "http", "https")
     if unknown := set(only) - {check.name for check in EVERY_CHECK}:
         raise click.UsageError(f"--only: there is no check {min(unknown)}")
+    context = None
     try:
-        context = None if ca is None else ssl.create_default_context(cafile=ca)
-    except (OSError, ValueError):
+        if ca is not None:
+            read_file(Path(ca))  # OpenSSL would wait at a pipe, and read a device without an end
+            context = ssl.create_default_context(cafile=ca)
+    except (ssl.SSLError, ValueError):
         raise Refused(f"{ca}: no PEM file with certificates") from None
+    except OSError as fault:
+        raise Refused(f"{ca}: cannot be read: {fault.strerror}") from None
     named = table or f"CONF-{secrets.token_hex(3)}"
     kit = Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
     findings = []
@@ -180,15 +200,38 @@ def _secrets(file: str | None) -> tuple[str, ...]:
     path = Path(file) if file else Path(folder) / "push-hmac" if folder else None
     if path is None:
         raise Refused("no signing secret: name its file with --secret-file FILE")
+    secrets = tuple(_read(path).split())
     try:
-        secrets = tuple(path.read_text()[:10_000].split())
         parse_secrets(secrets)
+    except ValueError as fault:
+        raise Refused(f"{path}: {fault}") from None
+    return secrets
+
+
+def _read(path: Path) -> str:
+    """The text of a small file. Raises :class:`Refused`."""
+    from tablectl.plain_file import read_file
+
+    try:
+        return read_file(path).decode()
     except OSError as fault:
         raise Refused(f"{path}: cannot be read: {fault.strerror}") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path}: it is not text") from None
+
+
+def _must_be_address(what: str, text: str, *schemes: str) -> None:
+    """Raises :class:`click.UsageError` for what a configuration would not take either."""
+    from tablectl.config_sections import server_url
+
+    try:
+        server_url(text)
     except ValueError as fault:
-        why = "it is not text" if isinstance(fault, UnicodeDecodeError) else fault
-        raise Refused(f"{path}: {why}") from None
-    return secrets
+        raise click.UsageError(f"{what} {fault}") from None
+    if not text.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+        raise click.UsageError(
+            f"{what} is an address that begins with {' or '.join(f'{s}://' for s in schemes)}"
+        )
 
 
 COMMANDS: tuple[click.Command, ...] = (gameserver, conformance)

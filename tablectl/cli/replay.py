@@ -91,12 +91,12 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
 def _read(file: str) -> Recording:
     """The recording. Raises :class:`Refused`, naming the line."""
     from tablectl.capture import MOST_BYTES, CaptureFault, parse_capture
+    from tablectl.plain_file import read_file
 
     try:
-        with Path(file).open("rb") as opened:
-            data = opened.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as fault:
-        raise Refused(f"refused: {escape(file)} cannot be read: {fault}") from None
+        data = read_file(Path(file), MOST_BYTES)
+    except OSError as fault:
+        raise Refused(f"refused: {escape(file)} cannot be read: {escape(fault.strerror)}") from None
     try:
         recording = parse_capture(data.decode("utf-8"))
     except UnicodeDecodeError as fault:

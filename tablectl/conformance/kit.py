@@ -182,7 +182,7 @@ class Kit:
             except TimeoutError:
                 self.hang_up()
                 return Got(0, text=f"no answer within {DEADLINE:g} s")
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, ValueError) as error:
                 self.hang_up()
                 if not kept:
                     return Got(0, text=f"no answer: {str(error) or type(error).__name__}")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tablectl.plain_file import must_be_file
 from tablectl.private_files import FILE
 
 _DDL = """
@@ -72,11 +73,13 @@ class RoundRecord:
 
 
 class Store:
-    """The server's database. Raises :class:`sqlite3.Error` as SQLite does. Safe from any thread."""
+    """The server's database. Raises :class:`OSError` and :class:`sqlite3.Error`. Safe from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
         self._then: list[Callable[[], None]] = []
+        if path.exists():
+            must_be_file(path)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE))  # bets are not for everybody
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
