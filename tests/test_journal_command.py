@@ -314,6 +314,23 @@ def test_verify_and_export_of_a_stopped_table(
     assert code == 1 and "daemon alone" in err
 
 
+def test_nothing_altered_is_exported_or_shown(
+    stopped: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    at, path = ["--config", str(stopped)], stopped.parent / "T07.db"
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b'"outcome":"banker"', b'"outcome":"player"'))
+    assert path.read_bytes() != before
+    code, out, _ = typed(capsys, "verify", "--json", *at)
+    row = json.loads(out)["row"]
+    for words in (("export", str(tmp_path / "a.csv")), ("show", str(row)), ("show", f"1-{row}")):
+        code, out, err = typed(capsys, *words, *at)
+        assert code == 1 and "written" not in out and '"outcome": "player"' not in out
+        assert f"row {row}: its hash does not fit: it or the row before was changed" in err
+    assert not (tmp_path / "a.csv").exists()
+    assert typed(capsys, "show", f"1-{row - 2}", *at)[0] == 0, "what is right is shown"
+
+
 def test_verify_says_what_is_missing_at_the_end(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = stopped.parent / "T07.db"
     before = path.read_bytes()

@@ -59,7 +59,7 @@ class FromDaemon:
     def _get(self, resource: str) -> dict[str, Any]:
         code, answer = self.client.get(resource)
         if code != 200:
-            raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'))}")
+            raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'), 600)}")
         return answer
 
 

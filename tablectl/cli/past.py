@@ -170,7 +170,7 @@ def _resource(which: str | None, last: int | None, at: int | None) -> str:
 def _asked(client: Client, resource: str) -> dict[str, Any]:
     code, answer = client.get(resource)
     if code != 200:
-        raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'))}")
+        raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'), 600)}")
     return answer
 
 
