@@ -308,10 +308,28 @@ def test_verify_and_export_of_a_stopped_table(
     db.close()
     code, out, _ = typed(capsys, "verify", *at)
     assert code == 1 and "row 77: its hash does not fit" in out and "near byte" in out
+    assert "Restore the mirror or a backup" in out and "daemon" not in out, "none runs"
     code, out, _ = typed(capsys, "verify", "--json", *at)
     assert code == 1 and json.loads(out)["row"] == 77
     code, _, err = typed(capsys, "show", "77", "--reveal", "--as", "bo", "--reason", "other: x", *at)
     assert code == 1 and "daemon alone" in err
+
+
+def test_an_export_goes_into_a_pipe_whole_and_no_other_command_writes_a_file_called_minus(
+    stopped: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    at = ["--config", str(stopped)]
+    assert main(["journal", "export", "events.jsonl", "--round", "1/1", *at]) == 0
+    capfd.readouterr()
+    assert main(["journal", "export", "-", "--round", "1/1", *at]) == 0
+    out, err = capfd.readouterr()
+    assert out == (tmp_path / "events.jsonl").read_text() and "written to -: " in err
+    assert main(["journal", "export", "-", "--round", "9/9", *at]) == 1
+    assert capfd.readouterr().out == ""
+    assert main(["capture", "-", *at]) == 1
+    assert "./-" in capfd.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["events.jsonl"]
 
 
 def test_nothing_altered_is_exported_or_shown(
@@ -374,8 +392,11 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
     file, _ = backup(reader, tmp_path / "backups")
     reader.close()
     before = (tmp_path / "T07.db").read_bytes()
-    bad = tmp_path / "bad.db"
+    bad, torn = tmp_path / "bad.db", tmp_path / "torn.db"
     shutil.copy(file, bad)
+    (tmp_path / "empty").touch()
+    torn.write_bytes(file.read_bytes()[:6000])
+    (tmp_path / "torn.db-journal").write_bytes(b"x")
     with contextlib.closing(sqlite3.connect(bad)) as db:
         db.execute("UPDATE rows SET private = private || ' ' WHERE row = 30")
         db.commit()
@@ -384,9 +405,17 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
         (file, "T08", "of table T07, not of T08"),
         (tmp_path / "none.db", "T07", "nothing was restored"),
         (tmp_path, "T07", "nothing was restored"),
+        (Path("/etc/passwd"), "T07", "nothing was restored"),
+        (tmp_path / "empty", "T07", "nothing was restored"),
+        (torn, "T07", f"nothing was restored.*{torn}"),
     ):
-        with pytest.raises(NotRestored, match=why):
+        with pytest.raises(NotRestored, match=why) as refused:
             restore(source, tmp_path / "T07.db", table)
+        said = str(refused.value)  # never the way out of a damaged journal: that is this very command
+        assert (
+            "tablectl journal restore" not in said and "move this file" not in said and ".source" not in said
+        )
+        assert "restore another copy" in said or table == "T08"
         assert (tmp_path / "T07.db").read_bytes() == before
         assert not (tmp_path / "T07.db.new").exists()
 
@@ -396,7 +425,7 @@ def test_a_backup_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     reader = JournalReader.open(tmp_path / "T07.db")
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
-    with pytest.raises(OSError, match="1 MB are free"):
+    with pytest.raises(OSError, match="1 MB are free, and a backup needs 17 MB"):
         backup(reader, tmp_path / "backups")
 
 
