@@ -32,6 +32,8 @@ WAY_OUT = (
 )
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
+LEAST = 512
+"""Bytes of the smallest page: a shorter file is no database."""
 MOST_CHECKED = 512 << 20
 """A file of so many bytes is looked through within a few seconds."""
 
@@ -71,7 +73,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
-    if path.is_file() and path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size < LEAST:  # SQLite would remove its log as another file's
         raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
     if path.exists() and not path.is_file():
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
@@ -157,7 +159,7 @@ def _written_again(path: Path) -> None:
 
 def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     schema = meta.get("schema", "")
-    if schema not in {str(number) for number in (READS if mode == "ro" else {SCHEMA})}:
+    if schema not in {str(number) for number in ({SCHEMA} if mode == "rw" else READS)}:
         raise JournalFault(
             f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; "
             "run the version that wrote it, or a newer one"
@@ -213,9 +215,6 @@ def empty(path: Path, meta: Mapping[str, object]) -> sqlite3.Connection:
 
 def create(path: Path, table: str) -> None:
     """Make a new journal whole beside its place, then move it there: a crash leaves none or all of it."""
-    for suffix in LOGS:
-        if beside(path, suffix).exists():
-            raise JournalFault(f"{beside(path, suffix)}: a log without its database {path}; {WAY_OUT}")
     new = beside(path, ".new")
     for suffix in ("", *LOGS):
         beside(new, suffix).unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from tablectl.journal_place import where_in_file
 from tablectl.journal_rounds import RoundQueries
 from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
 
+MOST_ROW = (1 << 63) - 1
 PAGE = 500
 """Most rows of one read, so that no read holds a snapshot for long."""
 
@@ -120,9 +121,10 @@ class JournalReader(RoundQueries):
             yield from page
             after = page[-1].row
 
-    def last_of_type(self, event_type: str) -> int | None:
-        """The newest row with an event of this type, for example ``shoe.started``."""
-        ((row,),) = self._all("SELECT max(row) FROM rows WHERE type = ?", event_type)
+    def last_of_type(self, event_type: str, upto: int | None = None) -> int | None:
+        """The newest row (up to that one) with an event of this type, for example ``shoe.started``."""
+        sql = "SELECT max(row) FROM rows WHERE type = ? AND row <= ?"
+        ((row,),) = self._all(sql, event_type, MOST_ROW if upto is None else upto)
         return None if row is None else int(str(row))
 
     def rows_of_type(self, event_type: str) -> list[Row]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tablectl import journal_newest
@@ -39,6 +39,19 @@ class Mended:
     sure: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a start does to a journal before it opens it.
+
+    ``why``: it is written anew, and what there was is kept under a name with that in it; "": it stays.
+    ``upto``: the last row that is kept; None: all.
+    """
+
+    mended: Mended = Mended()
+    why: str = ""
+    upto: int | None = None
+
+
 Busy = Callable[[], object]
 
 
@@ -48,23 +61,21 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
     ``busy`` is called now and then while it takes long. Raises :class:`JournalFault`, and
     :class:`JournalUnavailable` when the disk is in the way.
     """
-    try:
+    with faults_of(path):
         finish(path)
         if not path.exists():
-            _refuse_when_gone(path)
+            refuse_new(path)
             return Mended()
         with contextlib.closing(JournalReader.open(path)) as reader:
-            if reader.table != table:
-                raise JournalFault(
-                    f"{path}: this is the journal of table {reader.table}, not of {table}; {WAY_OUT}"
-                )
-            newest = journal_newest.read(path)
-            if newest is not None and newest.epoch != reader.epoch:
-                newest = None  # of the history before this one
-            said = _end(reader, newest, busy)
-            if not said.said and (schema := reader.meta()["schema"]) != str(SCHEMA):
-                _anew(reader, f"schema{schema}", busy, upto=(None, said.sure))  # kept: 0.1.0 can read it
-        return said
+            found = plan(reader, table, busy)
+            return _anew(reader, found, busy) if found.why else found.mended
+
+
+@contextlib.contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """What SQLite and the disk raise of a journal, told as what it means for it."""
+    try:
+        yield
     except sqlite3.Error as error:
         raise fault_of(path, error, "not a journal that can be read") from error
     except OSError as error:
@@ -73,7 +84,22 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
         raise JournalUnavailable(f"{path}: {error.strerror or error}; free or mend the disk") from error
 
 
-def _refuse_when_gone(path: Path) -> None:
+def plan(reader: JournalReader, table: str, busy: Busy = lambda: None) -> Plan:
+    """What a start has to do first; changes nothing. Raises as :func:`make_ready`."""
+    path = reader.path
+    if reader.table != table:
+        raise JournalFault(f"{path}: this is the journal of table {reader.table}, not of {table}; {WAY_OUT}")
+    newest = journal_newest.read(path)
+    if newest is not None and newest.epoch != reader.epoch:
+        newest = None  # of the history before this one
+    found = _end(reader, newest, busy)
+    if not found.why and (schema := reader.meta()["schema"]) != str(SCHEMA):
+        return replace(found, why=f"schema{schema}")  # kept: 0.1.0 can read it
+    return found
+
+
+def refuse_new(path: Path) -> None:
+    """Raises :class:`JournalFault` where no new journal may be made, though there is none."""
     newest = journal_newest.read(path)
     if newest is not None and newest.row:
         raise JournalFault(
@@ -81,9 +107,12 @@ def _refuse_when_gone(path: Path) -> None:
             f"a backup (tablectl journal restore); to begin a new history move {path.name}"
             f"{journal_newest.SUFFIX} away too, and the game server must accept the new one"
         )
+    for log in (beside(path, suffix) for suffix in LOGS):
+        if log.exists():
+            raise JournalFault(f"{log}: a log without its database {path}; {WAY_OUT}")
 
 
-def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
+def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Plan:
     """Look at the journal's last rows, and mend what may be mended."""
     acked = max(reader.acked(), newest.acked if newest else 0)
     try:
@@ -99,7 +128,7 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
     if newest is not None and newest.row == row and newest.hash != digest:
         raise reader.fault(row, "it is not the row that was written here; another copy was put in its place")
     if newest is not None and newest.row > row:
-        return _lost(reader, newest, (row, sequence), acked, busy)
+        return _lost(reader, newest, (row, sequence), acked)
     if acked > sequence:
         raise JournalFault(
             f"{reader.path}: the game server has acknowledged event {acked}, but the last one here is "
@@ -110,11 +139,11 @@ def _end(reader: JournalReader, newest: Newest | None, busy: Busy) -> Mended:
     wrong = reader.misindexed(max(reader.anchor().row + 1, row - PAGE + 1), row)
     if wrong:
         said = f"an index of the journal was damaged ({wrong}) and was made anew; no row is lost"
-        return _anew(reader, "torn", busy, Mended(said), (None, sure))
-    return Mended(sure=sure)
+        return Plan(Mended(said, sure=sure), "torn")
+    return Plan(Mended(sure=sure))
 
 
-def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int, busy: Busy) -> Mended:
+def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: int) -> Plan:
     """Rows that were committed are not there, and nothing of them either."""
     row, sequence = end
     what = (
@@ -127,12 +156,10 @@ def _lost(reader: JournalReader, newest: Newest, end: tuple[int, int], acked: in
             f"{reader.path.name}-wal left behind or damaged?); {WAY_OUT}"
         )
     said = f"{what}; none was acknowledged by the game server; {_COMPARE}"
-    return _anew(reader, "torn", busy, Mended(said, lost=True), (row, sequence))
+    return Plan(Mended(said, lost=True, sure=sequence), "torn", row)
 
 
-def _torn(
-    reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy
-) -> Mended:
+def _torn(reader: JournalReader, newest: Newest | None, acked: int, found: JournalFault, busy: Busy) -> Plan:
     """A bad row: at the end and never acknowledged it is cut, else the fault is raised."""
     good_row, good_sequence, fault = _good_until(reader, found, busy)
     bad = good_row + 1
@@ -152,7 +179,7 @@ def _torn(
         f"the end of the journal was torn ({why}): row {bad}{upto} cut, none acknowledged by the game "
         f"server; {_COMPARE}"
     )
-    return _anew(reader, "torn", busy, Mended(said, lost=True), (good_row, good_sequence))
+    return Plan(Mended(said, lost=True, sure=good_sequence), "torn", good_row)
 
 
 def _good_until(reader: JournalReader, fault: JournalFault, busy: Busy) -> tuple[int, int, JournalFault]:
@@ -183,16 +210,8 @@ def _whole_behind(reader: JournalReader, bad: int, until: int, busy: Busy) -> bo
     return False
 
 
-def _anew(
-    reader: JournalReader,
-    why: str,
-    busy: Busy,
-    mended: Mended | None = None,
-    upto: tuple[int | None, int | None] = (None, None),
-) -> Mended:
-    """Write the journal anew from its rows up to a row (all), in the schema of today.
-
-    ``upto``: that row, and the event that is sure (:meth:`JournalReader.sure`).
+def _anew(reader: JournalReader, found: Plan, busy: Busy) -> Mended:
+    """Write the journal anew from its rows, as planned, in the schema of today.
 
     It is kept as it was under a name with ``why`` in it. What was mended is noted in the new file until the
     next rows are in it: a start that is cut short is not the last that tells of it.
@@ -201,13 +220,14 @@ def _anew(
     for suffix in ("", *LOGS, "-journal"):
         beside(new, suffix).unlink(missing_ok=True)
     before = noted(reader.meta())
-    aside = keep_aside(reader.path, why, busy)
-    if mended is not None:
+    aside = keep_aside(reader.path, found.why, busy)
+    mended = found.mended
+    if mended.said:
         said = "; and now ".join(one for one in (before.said, f"{mended.said}; copy: {aside.name}") if one)
         before = Mended(said, before.lost or mended.lost)
     note = {"mended": f"{int(before.lost)} {before.said}"} if before.said else {}
     try:
-        copied = copy_rows(reader, new, upto[0], sure=upto[1], between=busy, more=note)
+        copied = copy_rows(reader, new, found.upto, sure=mended.sure, between=busy, more=note)
         reader.close()
         decide(new, reader.path)
     except BaseException:

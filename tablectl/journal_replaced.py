@@ -58,11 +58,16 @@ def decide(new: Path, path: Path) -> None:
     new.rename(beside(path, ".ready"))
 
 
+def ready_for(path: Path) -> Path | None:
+    """What was decided to take the place of the journal ``path`` and has not yet; None: nothing."""
+    ready = beside(path, ".ready")
+    return ready if ready.exists() else None
+
+
 def finish(path: Path) -> None:
     """Do what was decided, and what a crash has left of it; remove a copy that a crash left unfinished."""
     forget_aside(beside(path, _UNFINISHED))
-    ready = beside(path, ".ready")
-    if not ready.exists():
+    if (ready := ready_for(path)) is None:
         return
     sync(path.parent)
     for suffix in (*LOGS, SUFFIX):  # what the old one's last row was proves nothing of this one

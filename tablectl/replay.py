@@ -16,8 +16,9 @@ from typing import Any
 
 from tablectl.clock import Instant
 from tablectl.events import CommandRecorded, Event, PinAttempted, ShoeStarted
-from tablectl.journal import Journal, JournalFault, Row, decode_row
 from tablectl.journal_file import WAY_OUT, fault_of
+from tablectl.journal_reader import JournalReader
+from tablectl.journal_rows import JournalFault, Row, decode_row
 from tablectl.table import State, evolve
 from tablectl.table.checkpoint import before
 
@@ -65,15 +66,17 @@ def replay(rows: Iterable[tuple[int, Event]], state: State | None = None) -> Sta
     return state
 
 
-def replay_journal(journal: Journal, still_at_it: Callable[[], object] = lambda: None) -> Replayed:
-    """Everything a start needs to know.
+def replay_journal(
+    journal: JournalReader, still_at_it: Callable[[], object] = lambda: None, upto: int | None = None
+) -> Replayed:
+    """Everything a start needs to know. ``upto``: as if that were the last row; None: the last one is.
 
     ``still_at_it`` is called at the beginning and now and then; what it raises ends the replay. Raises
     :class:`JournalFault` naming the first row that was changed, is missing or cannot have happened, and
     :class:`JournalUnavailable`.
     """
     try:
-        start = journal.last_of_type(ShoeStarted.TYPE)
+        start = journal.last_of_type(ShoeStarted.TYPE, upto)
         base = None if start is None else _checkpoint(journal, start)
         made = Replayed()
         if base is not None:
@@ -85,13 +88,15 @@ def replay_journal(journal: Journal, still_at_it: Callable[[], object] = lambda:
                 still_at_it()
             made.first = made.first or row.row
             _take(journal, made, row, base)
-        made.last_result = _last_result(journal)
+            if row.row == upto:
+                break
+        made.last_result = _last_result(journal, upto)
     except sqlite3.Error as error:
         raise fault_of(journal.path, error, "it cannot be read") from error
     return made
 
 
-def _checkpoint(journal: Journal, start: int) -> State | None:
+def _checkpoint(journal: JournalReader, start: int) -> State | None:
     """The state just before the shoe's start in row ``start``; None when that row carries none."""
     (row,) = journal.rows(start - 1, 1)
     event, _ = decode_row(row)
@@ -104,7 +109,7 @@ def _checkpoint(journal: Journal, start: int) -> State | None:
     return base
 
 
-def _take(journal: Journal, made: Replayed, row: Row, base: State | None) -> None:
+def _take(journal: JournalReader, made: Replayed, row: Row, base: State | None) -> None:
     event, at = decode_row(row)
     if base is None or row.row > base.row:
         try:
@@ -130,8 +135,8 @@ def _answered(event: CommandRecorded, row: int, state: State, base: State | None
     return Answered(event, where, min(row, base.version))
 
 
-def _last_result(journal: Journal) -> dict[str, Any] | None:
-    number = journal.last_of_type("round.resulted")
+def _last_result(journal: JournalReader, upto: int | None) -> dict[str, Any] | None:
+    number = journal.last_of_type("round.resulted", upto)
     if number is None:
         return None
     (row,) = journal.rows(number - 1, 1)
@@ -142,6 +147,6 @@ def _last_result(journal: Journal) -> dict[str, Any] | None:
     return found
 
 
-def _cannot_be(journal: Journal, row: Row, error: Exception) -> JournalFault:
+def _cannot_be(journal: JournalReader, row: Row, error: Exception) -> JournalFault:
     why = str(error) or type(error).__name__
     return JournalFault(f"{journal.path}: row {row.row}: it cannot have happened then ({why}); {WAY_OUT}")

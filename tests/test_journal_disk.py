@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.cli.check import FAIL, _disk
+from tablectl.cli.check import FAIL
+from tablectl.cli.check_journal import journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
 from tablectl.events import ControllerStarted, private_body
@@ -244,7 +245,7 @@ def test_on_a_full_disk_no_hand_opens_the_one_in_play_is_kept_and_it_goes_on(
         assert shown["journal"]["cause"] == "full"
         assert shown["row"] == before["row"], "nothing is shown that is not stored"
         until(lambda: rig.runtime.core._state.phase.value == "idle", "the hand is decided all the same")
-        (found,) = _disk(load_config(rig.config))
+        (found,) = journal_findings(load_config(rig.config))
         assert found.grade == FAIL and "journal's disk is full" in found.text
         depth = writer.depth
         for words in (("bets", "open"), ("sign-in", "Zoe", "--pickup", "left")):

@@ -8,13 +8,11 @@ from __future__ import annotations
 import ctypes
 import http.client
 import json
-import os
-import shutil
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 
 SECONDS = 5.0
-LEAST_FREE, FEW_FREE = 200 * 2**20, 2 * 2**30
-"""Bytes: with less than the first a table may not last the day, with less than the second it is told."""
-
 _CLOCK_UNSYNCHRONISED = 5
 """What adjtimex(2) returns while nothing sets the clock (TIME_ERROR)."""
 
@@ -47,6 +42,7 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     from tablectl.cli.check_beepers import beeper_findings
     from tablectl.cli.check_copies import copies_findings
     from tablectl.cli.check_device import device_findings
+    from tablectl.cli.check_journal import journal_findings
     from tablectl.config import load_config
     from tablectl.profiles import ConfigError
 
@@ -60,8 +56,8 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     findings += _plugins(config)
     findings += beeper_findings(config, not config_only)
     if not config_only:
-        findings += [*device_findings(config), *_server(config), *_clock(), *_disk(config)]
-        findings += copies_findings(config)
+        findings += [*device_findings(config), *_server(config), *_clock()]
+        findings += [*journal_findings(config), *copies_findings(config)]
     return findings
 
 
@@ -102,6 +98,7 @@ def reach(what: str, address: str) -> Finding:
 
 def _server(config: Config) -> Iterator[Finding]:
     """A signed empty batch, as the daemon sends it when there is nothing to say."""
+    from tablectl.cli.check_journal import history
     from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, words_of
     from tablectl.delivery.outbox import message_id
     from tablectl.delivery.signing import parse_secrets, sign
@@ -112,7 +109,7 @@ def _server(config: Config) -> Iterator[Finding]:
     if url is not None and config.server.kind == "nats":
         from tablectl.cli.check_nats import nats_finding
 
-        yield nats_finding(config, _epoch(config) or "000000")
+        yield nats_finding(config, history(config))
         return
     if url is None or not config.push_secrets:
         return
@@ -125,7 +122,7 @@ def _server(config: Config) -> Iterator[Finding]:
         except TlsUnusable as fault:
             yield Finding("game server", FAIL, str(fault))
             return
-    now, body, epoch = time.time(), b"[]", _epoch(config)
+    now, body, epoch = time.time(), b"[]", history(config)
     named = f"check-{now:.0f}" if epoch is None else message_id(config.table.id, epoch, [])
     headers = sign(parse_secrets(config.push_secrets), named, int(now), body)
     headers["Content-Type"] = BATCH_TYPE
@@ -192,29 +189,6 @@ UNKNOWN_TEST = (
 )
 
 
-def _epoch(config: Config) -> str | None:
-    """The history the journal holds, which a probe names; None before the first start.
-
-    The daemon is asked while it runs: no other program opens the journal then.
-    """
-    import sqlite3
-
-    from tablectl.journal import JournalFault, JournalReader, JournalUnavailable
-    from tablectl.local import Client, NotReachable
-    from tablectl.lock import TableLocked, while_stopped
-
-    with suppress(NotReachable, KeyError):
-        return str(Client(config.socket_path, SECONDS).state()["epoch"])
-    # Whether the journal can be used is not asked here.
-    with (
-        suppress(TableLocked, JournalFault, JournalUnavailable, OSError, sqlite3.Error),
-        while_stopped(config.journal_path.parent, config.table.id),
-        closing(JournalReader.open(config.journal_path)) as reader,
-    ):
-        return reader.epoch
-    return None
-
-
 def _object(answer: bytes) -> dict[str, Any]:
     try:
         value = json.loads(answer)
@@ -236,33 +210,3 @@ def _clock() -> Iterator[Finding]:
         yield Finding("clock", WARN, "whether something sets it cannot be told here")
     else:
         yield Finding("clock", OK, "it is set by time sync")
-
-
-def _disk(config: Config) -> Iterator[Finding]:
-    folder = config.journal_path.parent
-    if not folder.is_dir():
-        yield Finding("journal", FAIL, f"{folder} is not there; systemd makes it, or: mkdir -p {folder}")
-        return
-    if not os.access(folder, os.W_OK | os.X_OK):
-        yield Finding(
-            "journal", FAIL, f"{folder}: this user may not write there; run it as the daemon's user"
-        )
-        return
-    if why := _in_trouble(config):
-        yield Finding("journal", FAIL, why)
-        return
-    free = shutil.disk_usage(folder).free
-    grade = FAIL if free < LEAST_FREE else WARN if free < FEW_FREE else OK
-    lacks = "" if grade == OK else f"; {LEAST_FREE >> 20} MiB at least, better {FEW_FREE >> 30} GiB"
-    yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free{lacks}")
-
-
-def _in_trouble(config: Config) -> str:
-    """Why the daemon that runs cannot write its journal; empty: it can, or none runs."""
-    from tablectl.local import Client, Interrupted, NotReachable
-
-    with suppress(NotReachable, Interrupted, KeyError, TypeError):
-        journal = Client(config.socket_path).state()["journal"]
-        if journal["state"] != "ok":
-            return str(journal["why"])[:500]
-    return ""

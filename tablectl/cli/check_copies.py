@@ -32,11 +32,14 @@ def copies_findings(config: Config) -> Iterator[Finding]:
         text = "none ([journal] mirror): what is only on this disk is lost with it"
         yield Finding("mirror", WARN, text)
     else:
-        yield _patiently("mirror", path, lambda: _mirror(config, path))
-    yield _patiently("backups", config.backups_path, lambda: _backups(config))
+        yield patiently("mirror", path, lambda: _mirror(config, path))
+    yield patiently("backups", config.backups_path, lambda: _backups(config))
 
 
-def _patiently(what: str, path: Path, look: Callable[[], Finding]) -> Finding:
+def patiently(
+    what: str, path: Path, look: Callable[[], Finding], seconds: float | None = None, hangs: str = WARN
+) -> Finding:
+    """What ``look`` finds; where that takes longer than ``seconds``, a finding of the grade ``hangs``."""
     found: list[Finding] = []
 
     def looking() -> None:
@@ -47,8 +50,8 @@ def _patiently(what: str, path: Path, look: Callable[[], Finding]) -> Finding:
 
     thread = Thread(target=looking, daemon=True)
     thread.start()
-    thread.join(SECONDS)
-    return found[0] if found else Finding(what, WARN, f"{path}: its medium does not answer")
+    thread.join(SECONDS if seconds is None else seconds)
+    return found[0] if found else Finding(what, hangs, f"{path}: its medium does not answer")
 
 
 def _mirror(config: Config, path: Path) -> Finding:
@@ -87,15 +90,15 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
 def _compared(journal: Path, mirror: Path) -> tuple[str, str]:
     import sqlite3
 
-    from tablectl.journal_reader import JournalReader
     from tablectl.journal_rows import JournalFault
+    from tablectl.journal_still import reading
 
     try:
-        with contextlib.closing(JournalReader.open(mirror)) as copy:
+        with reading(mirror) as copy:
             row, epoch = copy.last()[0], copy.epoch
         if not journal.exists():
             return "", f"rows up to {row}"
-        with contextlib.closing(JournalReader.open(journal)) as reader:
+        with reading(journal) as reader:
             if reader.epoch != epoch:
                 return f"of another history ({epoch}): move it away, and a new one is begun", ""
             behind = reader.last()[0] - row

@@ -11,21 +11,23 @@ import subprocess
 import sys
 import termios
 import time
-import traceback
 import urllib.request
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
 import pytest
 
-from tablectl.cli import check, game
+from tablectl import journal_still
+from tablectl.cli import game
 from tablectl.cli.check import check_all
+from tablectl.cli.check_journal import history
 from tablectl.cli.output import escape
 from tablectl.cli.root import cli
 from tablectl.config import load_config
 from tablectl.gameserver.store import Held, Store
-from tablectl.journal import JournalReader
+from tablectl.journal_reader import JournalReader
 from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, free_port
@@ -198,15 +200,14 @@ def test_while_a_daemon_runs_no_part_of_check_opens_its_journal(
 ) -> None:
     """The daemon is asked instead; one that does not answer is still the only one to open it."""
     opened: list[Path] = []
-    real = JournalReader.open
+    real = journal_still.reading
 
-    def open_it(path: Path) -> JournalReader:
-        if any("/tablectl/cli/" in frame.filename for frame in traceback.extract_stack()):
-            opened.append(path)
+    def open_it(path: Path) -> AbstractContextManager[JournalReader]:
+        opened.append(path)
         return real(path)
 
     with Bench("bee-tek", overrides=BARE) as rig:
-        monkeypatch.setattr(JournalReader, "open", open_it)
+        monkeypatch.setattr(journal_still, "reading", open_it)
         config, epoch = rig.folder / "check.toml", rig.runtime.journal.epoch
         mirror = f'[journal]\nmirror = "{rig.folder}/mirror.db"\n'
         config.write_text(
@@ -218,9 +219,9 @@ def test_while_a_daemon_runs_no_part_of_check_opens_its_journal(
             rig.socket_path.unlink()
         check_all(lambda: config, config_only=False)
         assert opened == []
-        assert check._epoch(load_config(config)) == (epoch if answers else None)
+        assert history(load_config(config)) == (epoch if answers else None)
         assert rig.runtime.stop()
-        assert check._epoch(load_config(config)) == epoch, "of a stopped one the file tells"
+        assert history(load_config(config)) == epoch, "of a stopped one the file tells"
         assert opened == [rig.journal_path]
 
 

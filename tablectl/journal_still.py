@@ -1,0 +1,86 @@
+"""What a start would make of a journal, found out by the code of a start, and not a byte is changed.
+
+For ``tablectl check`` while the table is stopped: who looks holds the table's lock
+(:func:`tablectl.lock.while_stopped`), so nobody writes meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tablectl.journal_file import LOGS, beside, open_existing
+from tablectl.journal_reader import JournalReader
+from tablectl.journal_repair import faults_of, plan, refuse_new
+from tablectl.journal_replaced import ready_for
+from tablectl.journal_rows import JournalFault
+from tablectl.replay import replay_journal
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """A start succeeds. ``text``: what it finds, in words; ``mends``: it has to repair something first."""
+
+    text: str
+    mends: bool = False
+
+
+def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) -> Foretold:
+    """What a start of ``table`` does with the journal at ``path``.
+
+    Raises what the start would raise: :class:`JournalFault`, :class:`JournalUnavailable`. ``busy`` is called
+    now and then; what it raises ends the look.
+    """
+    with faults_of(path):
+        ready = ready_for(path)
+        if ready is None and not path.exists():
+            refuse_new(path)
+            return Foretold("not there yet: a new history begins")
+        with reading(ready or path) as reader:
+            found = plan(reader, table, busy)
+            said = found.mended.said
+            if not said or found.upto is not None:  # else an index is damaged, by which the rows are found
+                _replay(reader, busy, found.upto)
+            row = reader.last()[0] if found.upto is None else found.upto
+            text = f"history {reader.epoch}, up to row {row}"
+            if found.why.startswith("schema"):
+                text += (
+                    "; the next start writes it anew, as this version does, and keeps it as it was beside it"
+                )
+        if ready is not None:
+            said = "; ".join(one for one in ("a replacement that was cut short is finished", said) if one)
+        return Foretold(f"the next start repairs it: {said}" if said else text, bool(said))
+
+
+def _replay(reader: JournalReader, busy: Callable[[], object], upto: int | None) -> None:
+    if upto is not None and upto <= reader.anchor().row:
+        return
+    try:
+        replay_journal(reader, busy, upto)
+    except JournalFault as fault:
+        # Where a torn end is cut off all pages are written anew, and with them those that cannot be read.
+        if upto is None or not isinstance(fault.__cause__, sqlite3.Error):
+            raise
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[JournalReader]:
+    """A reader of a journal that nobody writes, which leaves its files and what lies beside them alone.
+
+    An ordinary one makes the two files of a log where there are none and leaves them there, perhaps as
+    another user's. Of a log that is there its index (``-shm``) is made anew: nothing but a help to read it.
+    Raises as :meth:`JournalReader.open`.
+    """
+    there = {suffix for suffix in LOGS if beside(path, suffix).exists()}
+    logs = (beside(path, suffix) for suffix in ("-wal", "-journal"))
+    log = any(one.exists() and one.stat().st_size for one in logs)
+    try:
+        db, meta = open_existing(path, "ro" if log else "ro&immutable=1")
+        with contextlib.closing(JournalReader(path, db, meta["table"], meta["epoch"])) as reader:
+            yield reader
+    finally:
+        for suffix in set(LOGS) - there:
+            beside(path, suffix).unlink(missing_ok=True)

@@ -1,0 +1,215 @@
+"""`tablectl check` of a stopped table says of its journal what a start then does, and changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tablectl.cli import check_journal, main
+from tablectl.cli.check import FAIL, OK, WARN, Finding
+from tablectl.cli.check_journal import history, journal_findings
+from tablectl.clock import Instant
+from tablectl.config import load_config
+from tablectl.events import RoundResulted, private_body, public_body
+from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
+from tablectl.journal_replaced import decide
+from tablectl.lock import TableLock
+from tablectl.replay import replay_journal
+from tests.journals import fill
+
+CONFIG = (
+    '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "tcp://127.0.0.1:9"\n'
+    '[journal]\npath = "T07.db"\n[api]\nsocket = "none"\n'
+)
+
+
+def does(path: Path, *statements: str) -> None:
+    """Change a journal as nobody should."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def in_log(path: Path) -> None:
+    """As a killed process leaves it: with a log, whose rows are in no other file."""
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        row, sequence = journal.last()
+        (last,) = journal.rows(row - 1)
+        event, _ = decode_row(last)
+        at = Instant(row + 1, row + 1)
+        body = public_body(event, table="T07", epoch=journal.epoch, sequence=sequence + 1, at=at, test=True)
+        more = Row(row + 1, sequence + 1, body, private_body(event, at))
+        journal.append([more])
+        files = {one: one.read_bytes() for one in path.parent.glob("T07.db*")}
+    for one, content in files.items():
+        one.write_bytes(content)
+
+
+def impossible(path: Path) -> None:
+    """A row that is whole, in its place, and cannot have happened: a result of no round."""
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        row, sequence = journal.last()
+        result = next(
+            event
+            for event in (decode_row(one)[0] for one in journal.every_row())
+            if isinstance(event, RoundResulted)
+        )
+        at = Instant(row + 1, row + 1)
+        body = public_body(result, table="T07", epoch=journal.epoch, sequence=sequence + 1, at=at, test=True)
+        journal.append([Row(row + 1, sequence + 1, body, private_body(result, at))])
+
+
+def torn(path: Path) -> None:
+    does(path, "UPDATE rows SET private = x'00' WHERE row = (SELECT max(row) FROM rows)")
+
+
+def both(path: Path) -> None:
+    """What was torn is cut, and what is left then cannot have happened."""
+    impossible(path)
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        row, _ = journal.last()
+        (last,) = journal.rows(row - 1)
+        journal.append([Row(row + 1, None, None, last.private)])
+    torn(path)
+
+
+def replaced(path: Path) -> None:
+    """A restore that was cut short behind its decision."""
+    new = path.with_name("new")
+    new.write_bytes(path.read_bytes())
+    decide(new, path)
+    path.write_bytes(b"of yesterday")
+
+
+def other(path: Path) -> None:
+    begun(path)
+    Journal.open(path, "T08").close()
+
+
+def begun(path: Path) -> None:
+    for one in path.parent.glob("T07.db*"):
+        one.unlink()
+
+
+def lacks(path: Path) -> None:
+    """An index does not lead to the newest rows."""
+    whole = "CREATE INDEX rows_type ON rows (type)"
+    less = f"UPDATE sqlite_master SET sql = '{whole}' WHERE name = 'rows_type'"
+    does(path, "DROP INDEX rows_type", f"{whole} WHERE row < 9", "PRAGMA writable_schema=1", less)
+
+
+def sql(statement: str) -> Callable[[Path], object]:
+    return lambda path: does(path, statement)
+
+
+def each(*changes: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda path: [change(path) for change in changes]
+
+
+LAST = "(SELECT max(row) FROM rows)"
+CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "good": (OK, lambda path: None),
+    "none yet": (OK, begun),
+    "killed": (OK, in_log),
+    "killed, its index gone": (OK, each(in_log, lambda path: path.with_name("T07.db-shm").unlink())),
+    "torn": (WARN, torn),
+    "lost": (WARN, sql(f"DELETE FROM rows WHERE row = {LAST}")),
+    "index": (WARN, lacks),
+    "replaced": (WARN, replaced),
+    "empty": (FAIL, lambda path: path.write_bytes(b"")),
+    "garbage": (FAIL, lambda path: path.write_bytes(b"garbage" * 1000)),
+    "truncated": (FAIL, lambda path: os.truncate(path, path.stat().st_size // 2)),
+    "cut to a byte, all in its log": (FAIL, each(in_log, lambda path: os.truncate(path, 1))),
+    "a row in the middle": (FAIL, sql(f"UPDATE rows SET raw = x'00' WHERE row = {LAST} - 9")),
+    "behind the acknowledged": (FAIL, sql("DELETE FROM rows WHERE row > 60")),
+    "acknowledged what is not there": (FAIL, sql("UPDATE meta SET value = 99999 WHERE key = 'acked'")),
+    "schema 3": (FAIL, sql("UPDATE meta SET value = 3 WHERE key = 'schema'")),
+    "another table's": (FAIL, other),
+    "a trigger": (FAIL, sql("CREATE TRIGGER t AFTER INSERT ON rows BEGIN SELECT 1; END")),
+    "gone": (FAIL, lambda path: path.unlink()),
+    "a log alone": (FAIL, each(begun, lambda path: path.with_name("T07.db-wal").write_bytes(b"x"))),
+    "a folder": (FAIL, each(Path.unlink, Path.mkdir)),
+    "cannot have happened": (FAIL, impossible),
+    "torn, and cannot have happened": (FAIL, both),
+}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("played")
+    fill(folder / "T07.db", 2)
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+@pytest.fixture
+def table(played: dict[str, bytes], tmp_path: Path) -> Path:
+    for name, content in played.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "T07.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def of_journal(table: Path) -> Finding:
+    _, found = journal_findings(load_config(table / "T07.toml"))
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_check_foretells_what_a_start_does_and_changes_nothing(table: Path, case: str) -> None:
+    path = table / "T07.db"
+    grade, change = CASES[case]
+    change(path)
+    names = {one.name for one in table.iterdir()}
+    kept = [one for one in table.iterdir() if one.is_file() and one.suffix != ".db-shm"]
+    before = {one: one.read_bytes() for one in kept}
+    found = of_journal(table)
+    history(load_config(table / "T07.toml"))
+    assert {one.name for one in table.iterdir()} == names
+    assert all(one.read_bytes() == content for one, content in before.items())
+    assert found.grade == grade, found
+    refused = ""
+    try:
+        with contextlib.closing(Journal.open(path, "T07")) as journal:
+            mended = journal.mended
+            replay_journal(journal)
+    except (JournalFault, JournalUnavailable) as fault:
+        refused = str(fault)
+    assert bool(refused) == (grade == FAIL)
+    if refused and case != "torn, and cannot have happened":
+        assert found.text == f"a start refuses it: {refused}"
+    if case in ("torn", "lost", "index"):
+        assert mended.split("; copy: ")[0] in found.text
+
+
+def test_a_refused_journal_makes_the_check_fail(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def graded() -> dict[str, str]:
+        main(("check", "--json", "--config", str(table / "T07.toml")))
+        return {one["text"]: one["grade"] for one in json.loads(capsys.readouterr().out)["findings"]}
+
+    assert any(grade == "ok" and ": history " in text for text, grade in graded().items())
+    (table / "T07.db").write_bytes(b"")
+    assert any(grade == "fail" and "tablectl journal restore" in text for text, grade in graded().items())
+
+
+def test_a_check_of_a_long_journal_ends(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_journal, "LOOK", -1)
+    assert of_journal(table).grade == WARN and "a start takes longer" in of_journal(table).text
+    over = threading.Event()
+    monkeypatch.setattr(check_journal, "SECONDS", 1.01)
+    monkeypatch.setattr(check_journal, "_next_start", lambda _: over.wait(5))
+    assert of_journal(table).grade == FAIL and "does not answer" in of_journal(table).text
+    over.set()
+
+
+def test_a_check_while_another_process_holds_the_table_looks_at_nothing(table: Path) -> None:
+    (table / "T07.db").write_bytes(b"")
+    with TableLock(table, "T07"):
+        found = of_journal(table)
+    assert found.grade == WARN and "is held by process" in found.text
