@@ -23,6 +23,7 @@ from tablectl.journal_copy import Copied, copy_rows
 from tablectl.journal_file import LOGS, WAY_OUT, beside, copy_file, fault_of, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_repair import check_end
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 from tablectl.private_files import FOLDER
@@ -48,7 +49,8 @@ class NotRestored(Exception):
 def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[Path, Copied]:
     """Make a backup in ``folder``. Raises :class:`FileExistsError` when there is one of the same rows.
 
-    :class:`JournalFault` names the first bad row; :class:`OSError` when the folder is in the way.
+    :class:`JournalFault` names the first bad row, or what is missing at the end;
+    :class:`OSError` when the folder is in the way.
     """
     folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
     size = reader.path.stat().st_size
@@ -58,6 +60,7 @@ def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[P
             f"{folder}: {free >> 20} MB are free, and a backup needs {-(-needed >> 20)} MB; free some, or "
             "make it elsewhere"
         )
+    check_end(reader)
     for left in backups_of(reader.table, folder, "part"):
         left.unlink()
     row = reader.last()[0]

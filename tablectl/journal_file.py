@@ -167,8 +167,9 @@ def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     if not {"table", "epoch", "acked"} <= meta.keys():
         raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")
     try:
-        anchor_of(meta)
-        int(meta["acked"]), int(meta.get("sure", "0"))
+        anchor = anchor_of(meta)
+        if min(anchor.row, anchor.sequence, int(meta["acked"]), int(meta.get("sure", "0"))) < 0:
+            raise ValueError
     except ValueError:
         raise JournalFault(f"{path}: its table `meta` is damaged; {WAY_OUT}") from None
 

@@ -43,6 +43,8 @@ class JournalReader(RoundQueries):
         self.path = path
         self.table = table
         self.epoch = epoch
+        self.upto: int | None = None
+        """The last row that counts, where a start would cut those behind it; None: all do."""
         self._db = db
         self._lock = threading.RLock()
 
@@ -100,6 +102,8 @@ class JournalReader(RoundQueries):
             raise self.fault(row.row, _OTHER_KIND) from error
         except ValueError as error:
             raise self.fault(row.row, str(error)) from error
+        if row.row == self.upto:
+            return row, digest  # type: ignore[return-value]
         if behind is None and row.row < self.last()[0]:
             raise self.fault(row.row + 1, "it is missing")
         if behind is not None and behind != digest:

@@ -11,16 +11,17 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from tablectl import api_journal
+from tablectl import api_journal, journal_newest
 from tablectl.cli import check_copies, main
 from tablectl.cli.check_copies import copies_findings
 from tablectl.config import load_config
-from tablectl.journal import Journal, JournalReader, Row
+from tablectl.journal import Journal, JournalFault, JournalReader, Row
 from tablectl.journal_backup import NotRestored, backup, restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_pages import Wanted, page
@@ -359,6 +360,44 @@ def test_verify_says_what_is_missing_at_the_end(stopped: Path, capsys: pytest.Ca
     path.write_bytes(before)
     code, out, _ = typed(capsys, "verify", "--config", str(stopped))
     assert code == 1 and f"the last commits are lost: rows {row + 1} to {row + 1}" in out
+
+
+ENDS = {
+    "as it was": ("", True),
+    "the acknowledged rows gone": ("DELETE FROM rows WHERE row >= 100", True),
+    "the last row gone, never acknowledged": ("DELETE FROM rows WHERE row = 143", True),
+    "more acknowledged than is there": ("UPDATE meta SET value = 999 WHERE key = 'acked'", True),
+    "less than nothing acknowledged": ("UPDATE meta SET value = -5 WHERE key = 'acked'", True),
+    "less than nothing sure": ("INSERT INTO meta VALUES ('sure', -1)", True),
+    "another last row": ("", False),
+}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["the last row is known", "it is not"])
+@pytest.mark.parametrize("end", ENDS)
+def test_verify_and_backup_refuse_the_end_that_a_start_refuses_or_repairs(
+    stopped: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, end: str, known: bool
+) -> None:
+    path, at, (sql, same) = stopped.parent / "T07.db", ["--config", str(stopped)], ENDS[end]
+    newest = journal_newest.read(path)
+    assert newest is not None
+    if not same:
+        with contextlib.closing(journal_newest.NewestFile(path)) as record:
+            record.begin(replace(newest, hash=b"x" * 32))
+    if not known:
+        (path.parent / "T07.db.newest").unlink()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(sql)
+    verified, backed = typed(capsys, "verify", *at), typed(capsys, "backup", "--to", str(tmp_path), *at)
+    try:
+        with contextlib.closing(Journal.open(path, "T07")) as journal:
+            good, why = not journal.lost, "the next start repairs it"
+    except JournalFault as fault:
+        good, why = False, str(fault)[len(str(path)) :][:60]
+    assert (verified[0], backed[0]) == (int(not good),) * 2, (verified, backed, why)
+    assert good or (why in verified[1] + verified[2] and why in backed[2]), (verified, backed, why)
+    assert good == (end == "as it was" or (not known and end.startswith(("the last row", "another"))))
+    assert good or not list(tmp_path.glob("T07-*"))
 
 
 def test_restore_keeps_what_was_there_and_asks_before_it_goes_back(
