@@ -42,7 +42,11 @@ SCHEMAS: dict[str, Any] = {
         "type": "object",
         "description": "How far this table stands.",
         "properties": {
-            "epoch": {"type": "string", "pattern": "^[0-9a-f]{6}$"},
+            "epoch": {
+                "type": "string",
+                "pattern": "^([0-9a-f]{6})?$",
+                "description": "Its history; empty: it has none yet and only asks.",
+            },
             "stream": {"type": "string", "description": "The stream that it publishes to."},
             "stored": {"type": "integer", "description": "The place of its newest message there; 0: none."},
             "acked": {"type": "integer", "description": "Its newest event there; 0: none."},

@@ -9,8 +9,8 @@ from tablectl.config import Config
 from tablectl.profiles import ConfigError
 
 
-def nats_finding(config: Config, epoch: str) -> Finding:
-    """What is the matter first on the way, or that all of it answers."""
+def nats_finding(config: Config, epoch: str | None) -> Finding:
+    """What is the matter first on the way, or that all of it answers. ``epoch`` None: there is none yet."""
     from tablectl.delivering import nats_sender
 
     grade = FAIL if config.house_rules().betting.link_required else WARN
@@ -30,7 +30,7 @@ def nats_finding(config: Config, epoch: str) -> Finding:
     return Finding("game server", OK, f"{url}: the stream and the game server behind it answer")
 
 
-async def _look(config: Config, epoch: str) -> None:
+async def _look(config: Config, epoch: str | None) -> None:
     from tablectl.delivery.nats_line import Line
     from tablectl.delivery.nats_words import Fault
 
@@ -39,7 +39,9 @@ async def _look(config: Config, epoch: str) -> None:
     try:
         async with asyncio.timeout(SECONDS):
             await line.last()
-            said = await line.ask({"epoch": epoch, "stream": line.stream, "stored": 0, "acked": 0})
+            # Without a journal for no history: one that is made up could be accepted later.
+            asked = {"epoch": epoch or "", "stream": line.stream, "stored": 0, "acked": 0}
+            said = await line.ask(asked)
             if type(said.get("next")) is not int or "error" in said:
                 raise Fault(f"the game server refuses: {said.get('error', 'it gives no reason')!s:.200}")
     finally:

@@ -95,7 +95,7 @@ class Intake:
         return replace(reply, of=of)
 
     def wanted(self, table: str, epoch: str) -> Reply:
-        """What is wanted next of a table that asks with its history. Pins nothing.
+        """What is wanted next of a table that asks with its history, or without one. Pins nothing.
 
         Where nothing is held yet a person may accept that history: its table may wait for just that.
         """

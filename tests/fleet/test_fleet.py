@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tablectl.cli.check import _server as server_findings
 from tablectl.cli.check_nats import nats_finding
 from tablectl.config import load_config
 from tablectl.demo.files import new_secret
@@ -36,6 +37,11 @@ async def test_a_table_delivers_over_nats_and_check_knows_it(tmp_path: Path) -> 
         assert found.grade == "FAIL"
         assert "pinned to history" in found.text
         await asyncio.to_thread(table.close)
+        away = config.journal_path.rename(tmp_path / "away")
+        (found,) = await asyncio.to_thread(list, server_findings(config))
+        assert found.grade == "ok", "who has no journal yet speaks for no history"
+        assert server.store.refused_epochs("T001") == ["ffffff"]
+        away.rename(config.journal_path)
         found = await asyncio.to_thread(nats_finding, config, held.epoch)
         assert (found.grade, found.text) == (
             "ok",

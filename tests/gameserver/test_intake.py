@@ -101,6 +101,18 @@ def test_the_probe_asks_what_is_next_and_pins_nothing(server: Server) -> None:
     assert server.post() == Reply(200, {"next": 3})
 
 
+def test_a_question_that_names_no_history_pins_nothing_and_leaves_none_to_accept(server: Server) -> None:
+    """Over NATS, as over HTTP: `tablectl check` on a PC that has no journal yet."""
+    for epoch in ("", "None", "00000", "0000000", "00000g", "4F2A91"):
+        assert server.intake.wanted("T07", epoch) == Reply(200, {"next": 1})
+    assert server.store.tables() == [] and server.store.refused_epochs("T07") == []
+    server.post(body(1))
+    assert server.intake.wanted("T07", "") == Reply(200, {"next": 2})
+    assert server.store.refused_epochs("T07") == []
+    with pytest.raises(LookupError, match="no history 000000"):
+        server.store.accept_epoch("T07", "000000")
+
+
 def test_another_history_is_refused_until_a_person_accepts_it(server: Server) -> None:
     server.post(body(1), body(2))
     for request in ([body(3, epoch="bbbbbb")], []):
