@@ -73,8 +73,9 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
-    if path.is_file() and path.stat().st_size < LEAST:  # SQLite would remove its log as another file's
-        raise JournalFault(f"{path}: the file is empty, its rows are lost; {WAY_OUT}")
+    if path.is_file() and (size := path.stat().st_size) < LEAST:  # SQLite would remove its log as another's
+        what = f"not a journal, it has {size} bytes" if size else "the file is empty, its rows are lost"
+        raise JournalFault(f"{path}: {what}; {WAY_OUT}")
     if path.exists() and not path.is_file():
         raise JournalFault(f"{path}: not a journal, it is no file; {WAY_OUT}")
     db: sqlite3.Connection | None = None
