@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sqlite3
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
 from tablectl.clock import Instant, now
 from tablectl.connections import Connections
-from tablectl.journal import JournalReader
+from tablectl.journal import JournalFault, JournalReader, Outgoing
 from tablectl.lock import TableLocked
 from tablectl.looking_back import LookingBack
 from tablectl.metrics import Metrics
@@ -41,6 +42,8 @@ PING = 15.0
 """How often (s) an idle event stream says that it is there."""
 STALLED = 10.0
 """A client that takes no byte for so long (s) is cut off."""
+_UNREADABLE = (JournalFault, sqlite3.Error)
+"""What reading stored events may raise."""
 MOST_STREAMS = 64
 """How many clients may follow events at the same time."""
 MOST_CONNECTIONS = 256
@@ -181,6 +184,10 @@ class Api:
         # A client that hung up loses its transport at once, its handler only with the next write.
         if sum(one.transport is not None for one in self._following) >= MOST_STREAMS:
             return error(503, "too many clients follow events")
+        try:
+            await self._behind(at)
+        except _UNREADABLE as fault:
+            return error(500, f"the journal cannot be read: {fault}")
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
@@ -188,19 +195,23 @@ class Api:
         try:
             await response.prepare(request)
             await self._follow(response, at)
-        except (ConnectionError, TimeoutError):
-            # It went away or stopped reading, and resumes by sequence. What waits for it is dropped.
+        except (ConnectionError, TimeoutError, *_UNREADABLE):
+            # It went away or stopped reading, and resumes by sequence. What waits for it is dropped. Where
+            # the journal is bad, who resumes is told.
             if request.transport is not None:
                 request.transport.abort()
         finally:
             self._following.remove(request)
         return response
 
+    async def _behind(self, at: int) -> list[Outgoing]:
+        return await asyncio.to_thread(self._reader.bodies, at + 1, 100)
+
     async def _follow(self, response: web.StreamResponse, at: int) -> None:
         """Write what is committed behind event ``at``, for ever."""
         while True:
             changed = self._published.changed
-            page = await asyncio.to_thread(self._reader.bodies, at + 1, 100)
+            page = await self._behind(at)
             for event in page:
                 chunk = b"id: %d\ndata: %s\n\n" % (event.sequence, event.body)
                 await asyncio.wait_for(response.write(chunk), STALLED)

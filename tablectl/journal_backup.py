@@ -20,17 +20,26 @@ from typing import Any
 
 from tablectl import journal_newest
 from tablectl.journal_copy import Copied, copy_rows
-from tablectl.journal_file import LOGS, beside, copy_file, settle, sync
+from tablectl.journal_file import LOGS, WAY_OUT, beside, copy_file, fault_of, settle, sync
 from tablectl.journal_newest import Newest, NewestFile
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_repair import check_end
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable
 from tablectl.private_files import FOLDER
 
 MOST_BACKUPS = 20
 """Files in the daemon's folder: who may use its socket must not be able to fill the disk."""
+ROOM = 16 << 20
+"""Bytes that a backup leaves free for all else on that disk."""
 REST = 0.02
 """How long (s) the daemon rests between 500 rows."""
+
+
+_ANOTHER = (
+    "restore another copy: the mirror, or a file that tablectl journal backup made; without any, "
+    "docs/journal.md says how a new history is begun"
+)
 
 
 class NotRestored(Exception):
@@ -40,15 +49,18 @@ class NotRestored(Exception):
 def backup(reader: JournalReader, folder: Path, *, rest: float = 0.0) -> tuple[Path, Copied]:
     """Make a backup in ``folder``. Raises :class:`FileExistsError` when there is one of the same rows.
 
-    :class:`JournalFault` names the first bad row; :class:`OSError` when the folder is in the way.
+    :class:`JournalFault` names the first bad row, or what is missing at the end;
+    :class:`OSError` when the folder is in the way.
     """
     folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
     size = reader.path.stat().st_size
-    free = shutil.disk_usage(folder).free
-    if free < size * 1.2 + (16 << 20):
+    free, needed = shutil.disk_usage(folder).free, size + size // 5 + ROOM
+    if free < needed:
         raise OSError(
-            f"{folder}: {free >> 20} MB are free, a backup takes about {size >> 20} MB and room to work"
+            f"{folder}: {free >> 20} MB are free, and a backup needs {-(-needed >> 20)} MB; free some, or "
+            "make it elsewhere"
         )
+    check_end(reader)
     for left in backups_of(reader.table, folder, "part"):
         left.unlink()
     row = reader.last()[0]
@@ -136,7 +148,9 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             copied = copy_rows(reader, new, sure=last[1])
             epoch = reader.epoch
     except (JournalFault, JournalUnavailable, sqlite3.Error, OSError) as fault:
-        raise NotRestored(f"nothing was restored, and nothing changed: {fault}") from fault
+        raise NotRestored(
+            f"nothing was restored, and nothing changed: {_of_copy(fault, source, path)}"
+        ) from fault
     behind = here is not None and here.epoch == epoch and here.row > copied.row
     if behind and not older:
         assert here is not None
@@ -157,6 +171,15 @@ def restore(source: Path, path: Path, table: str, *, older: bool = False) -> lis
             f"it takes the place of {path}, but not all is done; restore it again: {fault}"
         ) from fault
     return _told(copied, epoch, here, aside)
+
+
+def _of_copy(fault: Exception, source: Path, path: Path) -> str:
+    """What is wrong with a copy, and the way out of that: the one for a table's journal is to restore."""
+    if isinstance(fault, sqlite3.Error):
+        fault = fault_of(source, fault, "not a journal that can be read")
+    text = str(fault).replace(str(beside(path, ".source")), str(source))
+    cut = text.removesuffix(f"; {WAY_OUT}")
+    return text if cut == text else f"{cut}; {_ANOTHER}"
 
 
 def _replaced(new: Path, path: Path) -> Path | None:

@@ -14,6 +14,7 @@ from typing import Any
 from tablectl.clock import iso
 from tablectl.events import ShoeEnded, ShoeStarted
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_rows import Row, place
 
 PAGE_BYTES = 2 << 20
 """About the longest page, whatever is in its rows."""
@@ -65,7 +66,7 @@ def shoe_in_play(reader: JournalReader) -> tuple[int, int] | None:
 def page(reader: JournalReader, wanted: Wanted, limit: int = PAGE) -> dict[str, Any]:
     """At most 500 rows, and ``after``: where to go on; None: that was the end.
 
-    Raises :class:`JournalFault` for rows that are no JSON.
+    Raises :class:`JournalFault` for a row that is not what was written.
     """
     where, values = ["row > ?"], [wanted.after]
     for test, value in (
@@ -80,36 +81,33 @@ def page(reader: JournalReader, wanted: Wanted, limit: int = PAGE) -> dict[str, 
         where.append("sequence IS NOT NULL")
     limit = min(limit, PAGE)
     in_play = shoe_in_play(reader)
-    columns = "row, sequence, public, private, raw, hash, type, shoe, round"
-    sql = f"SELECT {columns} FROM rows WHERE {' AND '.join(where)} ORDER BY row LIMIT ?"  # noqa: S608
     rows: list[dict[str, Any]] = []
     size, whole = 0, True
-    found = reader._all(sql, *values, limit)
-    for one in found:
-        size += sum(len(part) for part in one[2:5] if isinstance(part, bytes))
+    found = reader.found(f"{' AND '.join(where)} ORDER BY row LIMIT ?", *values, limit)
+    for row, digest in found:
+        size += len(row.public or b"") + len(row.private) + len(row.raw)
         if rows and size > PAGE_BYTES:
             whole = False
             break
         try:
-            rows.append(_row(one, in_play, wanted))
+            rows.append(_told(row, digest, in_play, wanted))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise reader.fault(int(str(one[0])), str(error)) from error
+            raise reader.fault(row.row, str(error)) from error
     more = not whole or len(found) == limit
     return {"rows": rows, "after": rows[-1]["row"] if more and rows else None}
 
 
-def _row(one: tuple[Any, ...], in_play: tuple[int, int] | None, wanted: Wanted) -> dict[str, Any]:
-    row, sequence, public, private, raw, digest, kind, shoe, round_ = one
-    inner = json.loads(private)
-    made = {"row": row, "sequence": sequence, "time": iso(int(inner["wall"])), "type": kind}
-    made |= {"shoe": shoe, "round": round_}
-    secret = in_play is not None and row >= in_play[1] and not wanted.reveal
+def _told(row: Row, digest: bytes, in_play: tuple[int, int] | None, wanted: Wanted) -> dict[str, Any]:
+    inner, where = json.loads(row.private), row.where or place(row)
+    made = {"row": row.row, "sequence": row.sequence, "time": iso(int(inner["wall"])), "type": where.type}
+    made |= {"shoe": where.shoe, "round": where.round}
+    secret = in_play is not None and row.row >= in_play[1] and not wanted.reveal
     made["hash"] = None if secret else digest.hex()
-    made["event"] = None if public is None else public.decode()
+    made["event"] = None if row.public is None else row.public.decode()
     if wanted.public:
         return made
-    if wanted.reveal or not _hidden(kind, shoe, in_play):
-        return made | {"private": inner["data"], "raw": raw.hex()}
+    if wanted.reveal or not _hidden(where.type, where.shoe, in_play):
+        return made | {"private": inner["data"], "raw": row.raw.hex()}
     return made | {"hidden": True}
 
 

@@ -24,6 +24,13 @@ PAGE = 500
 """Most rows of one read, so that no read holds a snapshot for long."""
 
 _ROW = "row, sequence, public, private, raw"
+_ROUND_IT = (
+    "(SELECT hash FROM rows AS before WHERE before.row = rows.row - 1), "
+    "(SELECT prev_hash FROM rows AS next WHERE next.row = rows.row + 1)"
+)
+"""What the rows before and behind a row say of it."""
+_CHANGED = "its hash does not fit: it or the row before was changed"
+_OTHER_KIND = "a value in it is of another kind than tablectl writes: something else wrote to this file"
 
 Link = tuple[Row | Anchor, int, bytes]
 """A row found right, the newest sequence up to it, and its hash. An anchor: the walk begins behind it."""
@@ -36,6 +43,8 @@ class JournalReader(RoundQueries):
         self.path = path
         self.table = table
         self.epoch = epoch
+        self.upto: int | None = None
+        """The last row that counts, where a start would cut those behind it; None: all do."""
         self._db = db
         self._lock = threading.RLock()
 
@@ -68,8 +77,38 @@ class JournalReader(RoundQueries):
                     self._db.execute("ROLLBACK")
 
     def _rows(self, where: str, *values: object) -> list[Row]:
-        found = self._all(f"SELECT {_ROW} FROM rows WHERE {where}", *values)  # noqa: S608 our own text
-        return [Row(*columns) for columns in found]  # type: ignore[arg-type]
+        return [row for row, _ in self.found(where, *values)]
+
+    def found(self, where: str, *values: object) -> list[tuple[Row, bytes]]:
+        """Rows and their hashes, each checked by itself and against the ones beside it.
+
+        Raises :class:`JournalFault` naming the first that is not what was written: nothing altered is shown.
+        """
+        sql = f"SELECT {_ROW}, prev_hash, hash, type, shoe, round, {_ROUND_IT} FROM rows WHERE {where}"  # noqa: S608
+        with self.at_once():
+            return [self._proven(columns) for columns in self._all(sql, *values)]
+
+    def _proven(self, columns: tuple[object, ...]) -> tuple[Row, bytes]:
+        row = Row(*columns[:5], Place(*columns[7:10]))  # type: ignore[call-arg, arg-type]
+        before, digest, behind = columns[10], columns[6], columns[11]
+        if before is None:
+            anchor = self.anchor()
+            if row.row != anchor.row + 1:
+                raise self.fault(row.row - 1, "it is missing")
+            before = anchor.hash
+        try:
+            self._fits(row, (before, chained(before, row)), columns[5:10])  # type: ignore[arg-type]
+        except TypeError as error:
+            raise self.fault(row.row, _OTHER_KIND) from error
+        except ValueError as error:
+            raise self.fault(row.row, str(error)) from error
+        if row.row == self.upto:
+            return row, digest  # type: ignore[return-value]
+        if behind is None and row.row < self.last()[0]:
+            raise self.fault(row.row + 1, "it is missing")
+        if behind is not None and behind != digest:
+            raise self.fault(row.row + 1, _CHANGED)
+        return row, digest  # type: ignore[return-value]
 
     def foreign(self) -> str:
         """What the file has that tablectl did not make; it may have come since it was opened."""
@@ -99,25 +138,14 @@ class JournalReader(RoundQueries):
     def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
         """Public events from ``first_sequence`` on, as they are to be sent.
 
-        Raises :class:`LookupError` naming one that is not what was written: nothing damaged is sent.
+        Raises :class:`JournalFault` naming a row that is not what was written: nothing damaged is sent.
         """
-        found = self._all(
-            f"SELECT {_ROW}, prev_hash, hash FROM rows WHERE sequence >= ? ORDER BY sequence LIMIT ?",  # noqa: S608
-            first_sequence,
-            limit,
-        )
-        made = []
-        for *columns, before, digest in found:
-            row = Row(*columns)  # type: ignore[arg-type]
-            try:
-                event = json.loads(row.public or b"")
-                good = int(event["sequence"]) == row.sequence and chained(before, row) == digest  # type: ignore[arg-type]
-            except (ValueError, KeyError, TypeError):
-                good = False
-            if not good or row.sequence is None or row.public is None:
-                raise LookupError(f"row {row.row}, event {row.sequence}: it is not what was written")
-            made.append(Outgoing(row.sequence, event["id"], row.public))
-        return made
+        found = self._rows("sequence >= ? ORDER BY sequence LIMIT ?", first_sequence, limit)
+        return [
+            Outgoing(row.sequence, json.loads(row.public)["id"], row.public)
+            for row in found
+            if row.sequence is not None and row.public is not None
+        ]
 
     def last(self) -> tuple[int, int]:
         """Number of the newest row and of the newest public event; what was removed counts."""
@@ -221,8 +249,7 @@ class JournalReader(RoundQueries):
                 fault.row = row + 1
             raise fault from error
         except TypeError as error:
-            why = "a value in it is of another kind than tablectl writes: something else wrote to this file"
-            raise self.fault(row + 1, why) from error
+            raise self.fault(row + 1, _OTHER_KIND) from error
         except ValueError as error:
             raise self.fault(row + 1, str(error)) from error
 
@@ -243,8 +270,12 @@ class JournalReader(RoundQueries):
             raise self.fault(before + 1, "it is missing")
         if (row.sequence is None) != (row.public is None) or row.sequence not in (None, sequence + 1):
             raise self.fault(row.row, f"event {sequence + 1} should follow, not {row.sequence}")
+        self._fits(row, digests, rest)
+
+    def _fits(self, row: Row, digests: tuple[bytes, bytes], rest: tuple[object, ...]) -> None:
+        """``digests``: what its ``prev_hash`` and ``hash`` must be; ``rest``: those two, and its index."""
         if rest[:2] != digests:
-            raise self.fault(row.row, "its hash does not fit: it or the row before was changed")
+            raise self.fault(row.row, _CHANGED)
         if Place(*rest[2:]) != place(row):  # type: ignore[arg-type]
             raise self.fault(row.row, "its index (type, shoe, round) is not what the row says")
 

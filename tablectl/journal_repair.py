@@ -98,6 +98,20 @@ def plan(reader: JournalReader, table: str, busy: Busy = lambda: None) -> Plan:
     return found
 
 
+def check_end(reader: JournalReader) -> None:
+    """That a start goes on behind the last row as it is, also while the table plays.
+
+    Raises :class:`JournalFault` where it would refuse or repair.
+    """
+    with faults_of(reader.path):
+        found = plan(reader, reader.table)
+    if found.mended.lost:
+        raise JournalFault(
+            f"{reader.path}: its end is damaged, and the next start repairs it: {found.mended.said}",
+            row=None if found.upto is None else found.upto + 1,
+        )
+
+
 def refuse_new(path: Path) -> None:
     """Raises :class:`JournalFault` where no new journal may be made, though there is none."""
     newest = journal_newest.read(path)

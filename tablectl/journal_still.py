@@ -58,6 +58,7 @@ def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) 
 def _replay(reader: JournalReader, busy: Callable[[], object], upto: int | None) -> None:
     if upto is not None and upto <= reader.anchor().row:
         return
+    reader.upto = upto
     try:
         replay_journal(reader, busy, upto)
     except JournalFault as fault:

@@ -1,4 +1,4 @@
-"""``journal verify``: the chain, the indices, and that the rows lead from each shoe's checkpoint to the next.
+"""``journal verify``: chain, indices, the end as a start sees it, and that rows lead from shoe to shoe.
 
 In spans, so that a daemon at play can do it between its other work: one from a shoe's start to the next.
 Each begins with what the last one found right.
@@ -12,6 +12,7 @@ from tablectl.events import ShoeStarted
 from tablectl.journal_file import WAY_OUT
 from tablectl.journal_keep import check_removed
 from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_repair import check_end
 from tablectl.journal_rows import Anchor, JournalFault, Row, decode_row
 from tablectl.table import State, evolve
 from tablectl.table.checkpoint import before
@@ -71,6 +72,7 @@ def verify_span(reader: JournalReader, after: int = 0) -> Span:
             _indices(reader, checked, row)
             return Span(start + 1, row, sequence, digest.hex(), replayed, False)
     _indices(reader, checked, row)
+    check_end(reader)
     return Span(start + 1, row, sequence, digest.hex(), replayed, True)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tablectl.clock import Instant
-from tablectl.events import CommandRecorded, Event, PinAttempted, ShoeStarted
+from tablectl.events import CommandRecorded, DeliveryParked, DeliverySkipped, Event, PinAttempted, ShoeStarted
 from tablectl.journal_file import WAY_OUT, fault_of
 from tablectl.journal_reader import JournalReader
 from tablectl.journal_rows import JournalFault, Row, decode_row
@@ -91,6 +91,9 @@ def replay_journal(
             if row.row == upto:
                 break
         made.last_result = _last_result(journal, upto)
+        if upto is None:  # what goes out in place of events, however old: better refused now than sent
+            for kind in (DeliverySkipped.TYPE, DeliveryParked.TYPE):
+                journal.rows_of_type(kind)
     except sqlite3.Error as error:
         raise fault_of(journal.path, error, "it cannot be read") from error
     return made

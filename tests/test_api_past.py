@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tablectl.api_forms import BadRequest
 from tablectl.api_reveal import REVEAL, parse_reveal
-from tablectl.events import CommandRecorded
+from tablectl.cli import main
+from tablectl.events import CommandRecorded, RoundResulted
 from tablectl.looking_back import decode_with
 from tablectl.plugins import load_driver, names
 from tablectl.table import Command
@@ -220,3 +224,54 @@ def test_after_the_shoe_everything_may_be_known() -> None:
         report = get(rig, "/v1/shoes/last/report")
         assert report["over"] is True and report["faces"]["dealt_by_rank"] == {"2": 1, "3": 1, "9": 1, "K": 1}
         assert report["ended"]["approved_by"] == PIT_BOSS.name
+
+
+# --- a row that was altered while the daemon runs ------------------------------------------------------
+
+
+def test_nothing_altered_is_given_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Bench("bee-tek", overrides=BARE) as rig:
+        rig.open_table(CARDS)
+        rig.play_round()
+        row, event = next(
+            (n, e) for n, e in enumerate(rig.journal_events(), 1) if isinstance(e, RoundResulted)
+        )
+        good, bad = f'"outcome":"{event.outcome}"', '"outcome":"tie"'
+
+        def change(one: str, other: str) -> None:
+            sql = "UPDATE rows SET public = CAST(replace(public, ?, ?) AS BLOB) WHERE row = ?"
+            with closing(sqlite3.connect(rig.journal_path)) as db, db:
+                db.execute(sql, (one, other, row))
+
+        change(good, bad)
+        says = f"row {row}: its hash does not fit"
+        for resource in (
+            "/v1/rounds?last=1", f"/v1/rounds?at={int(time.time()) + 5}", "/v1/rounds/1/1",
+            "/v1/rounds/1/1/explain", "/v1/shoes/1/report", "/v1/journal/rows",
+            "/v1/journal/rows?public=1&round=1", "/v1/events?after=0",
+        ):  # fmt: skip
+            status, answer = rig.client.get(resource)
+            assert status == 500 and says in answer["error"], (resource, answer)
+        for status, answer in (
+            reveal(rig, round=1),
+            rig.client.post("/v1/journal/reveal", revealed(row)),
+            rig.command("void", supervised=True, round="1/1"),
+        ):
+            assert status in (500, 503) and says in answer["error"], answer
+        for words in (
+            ["recall"], ["recall", "1/1", "--json"], ["recall", "1", "--export", str(tmp_path / "a.json")],
+            ["explain", "1/1"], ["shoe", "report"], ["journal", "export", str(tmp_path / "b.csv")],
+            ["journal", "show", str(row)], ["watch", "--after", "0"],
+        ):  # fmt: skip
+            capsys.readouterr()
+            code = main([*words, "--socket", str(rig.socket_path)])
+            out, err = capsys.readouterr()
+            assert (code, out) == (1, "") and says in err, (words, out, err)
+        assert not list(tmp_path.iterdir())
+        change(bad, good)
+        assert get(rig, "/v1/rounds/1/1")["round"] == 1
+
+
+def revealed(row: int) -> dict[str, Any]:
+    who = {"id": uuid.uuid4().hex, "person": PIT_BOSS.name, "pin": PIT_BOSS.pin, "reason": "dispute"}
+    return who | {"after": row - 1, "upto": row}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ from tablectl.events import (
     public_body,
 )
 from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row, decode_row
+from tablectl.journal_pages import Wanted, page
 from tablectl.journal_rows import chained
 
 WALL = 1_796_000_000_000_000_000
@@ -523,3 +526,63 @@ def test_the_command_that_ended_a_round_is_found_and_no_other(three_rounds: Jour
     event, _ = decode_row(found)
     assert isinstance(event, CommandRecorded) and event.id == "a"
     assert three_rounds.commands_of(three_rounds.round_rows(1, 1)) == []
+
+
+# --- nothing altered is shown -------------------------------------------------------------------------
+
+
+ALTERED = [
+    ("UPDATE rows SET private = replace(private, '\"wall\"', '\"wal1\"') WHERE row = 8", 8),
+    ("UPDATE rows SET public = replace(public, 'KS', 'QS') WHERE row = 8", 8),
+    ("UPDATE rows SET raw = x'00' WHERE row = 8", 8),
+    ("UPDATE rows SET private = CAST(private AS TEXT) WHERE row = 8", 8),
+    ("UPDATE rows SET hash = zeroblob(32) WHERE row = 8", 8),
+    ("UPDATE rows SET prev_hash = zeroblob(32) WHERE row = 8", 8),
+    ("UPDATE rows SET type = 'x' WHERE row = 8", 8),
+    ("DELETE FROM rows WHERE row = 7", 7),
+    ("REHASH", 9),
+]
+WAYS: dict[str, Callable[[JournalReader], object]] = {
+    "rows": lambda r: r.rows(7, 1),
+    "every row": lambda r: list(r.every_row()),
+    "of a type": lambda r: r.rows_of_type("card.dealt") + r.rows_of_type("x"),
+    "of a round": lambda r: r.round_rows(12, 1),
+    "of a shoe": lambda r: r.shoe_rows(12),
+    "of a shoe alone": lambda r: r.shoe_row(12, "shoe.started") and r.rows(6, 2),
+    "of a moment": lambda r: [r.row_at(WALL + n * 1000) for n in range(12)],
+    "to send": lambda r: r.bodies(1),
+    "shown": lambda r: page(r, Wanted(after=7), 1),
+    "exported": lambda r: page(r, Wanted(shoe=12, round=1, public=True)),
+    "revealed": lambda r: page(r, Wanted(after=7, upto=8, reveal=True)),
+}
+
+
+def alter(path: Path, sql: str) -> None:
+    """``REHASH``: a hand that knows how; the row's own hash fits, only the next one does not follow it."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        if sql != "REHASH":
+            db.execute(sql)
+            return
+        *columns, before = db.execute(
+            "SELECT row, sequence, public, private, raw, prev_hash FROM rows WHERE row = 8"
+        ).fetchone()
+        columns[2] = columns[2].replace(b"KS", b"QS")
+        db.execute(
+            "UPDATE rows SET public = ?, hash = ? WHERE row = 8", (columns[2], chained(before, Row(*columns)))
+        )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("sql", "row"), ALTERED)
+def test_no_way_to_read_rows_gives_an_altered_one(filled: Path, way: str, sql: str, row: int) -> None:
+    """With the words of ``verify``, also when the file is altered while it is open."""
+    with contextlib.closing(JournalReader.open(filled)) as reader:
+        WAYS[way](reader)
+        alter(filled, sql)
+        with pytest.raises(JournalFault, match=rf"T07\.db: row ({row}|{row + 1}): ") as shown:
+            WAYS[way](reader)
+        with pytest.raises(JournalFault) as verified:
+            reader.verify()
+        assert str(shown.value) == str(verified.value) or (
+            shown.value.row == row + 1 and "it or the row before was changed" in str(shown.value)
+        )

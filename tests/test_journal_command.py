@@ -11,16 +11,17 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from tablectl import api_journal
+from tablectl import api_journal, journal_newest
 from tablectl.cli import check_copies, main
 from tablectl.cli.check_copies import copies_findings
 from tablectl.config import load_config
-from tablectl.journal import Journal, JournalReader, Row
+from tablectl.journal import Journal, JournalFault, JournalReader, Row
 from tablectl.journal_backup import NotRestored, backup, restore
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_pages import Wanted, page
@@ -309,10 +310,45 @@ def test_verify_and_export_of_a_stopped_table(
     db.close()
     code, out, _ = typed(capsys, "verify", *at)
     assert code == 1 and "row 77: its hash does not fit" in out and "near byte" in out
+    assert "Restore the mirror or a backup" in out and "daemon" not in out, "none runs"
     code, out, _ = typed(capsys, "verify", "--json", *at)
     assert code == 1 and json.loads(out)["row"] == 77
     code, _, err = typed(capsys, "show", "77", "--reveal", "--as", "bo", "--reason", "other: x", *at)
     assert code == 1 and "daemon alone" in err
+
+
+def test_an_export_goes_into_a_pipe_whole_and_no_other_command_writes_a_file_called_minus(
+    stopped: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    at = ["--config", str(stopped)]
+    assert main(["journal", "export", "events.jsonl", "--round", "1/1", *at]) == 0
+    capfd.readouterr()
+    assert main(["journal", "export", "-", "--round", "1/1", *at]) == 0
+    out, err = capfd.readouterr()
+    assert out == (tmp_path / "events.jsonl").read_text() and "written to -: " in err
+    assert main(["journal", "export", "-", "--round", "9/9", *at]) == 1
+    assert capfd.readouterr().out == ""
+    assert main(["capture", "-", *at]) == 1
+    assert "./-" in capfd.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["events.jsonl"]
+
+
+def test_nothing_altered_is_exported_or_shown(
+    stopped: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    at, path = ["--config", str(stopped)], stopped.parent / "T07.db"
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b'"outcome":"banker"', b'"outcome":"player"'))
+    assert path.read_bytes() != before
+    code, out, _ = typed(capsys, "verify", "--json", *at)
+    row = json.loads(out)["row"]
+    for words in (("export", str(tmp_path / "a.csv")), ("show", str(row)), ("show", f"1-{row}")):
+        code, out, err = typed(capsys, *words, *at)
+        assert code == 1 and "written" not in out and '"outcome": "player"' not in out
+        assert f"row {row}: its hash does not fit: it or the row before was changed" in err
+    assert not (tmp_path / "a.csv").exists()
+    assert typed(capsys, "show", f"1-{row - 2}", *at)[0] == 0, "what is right is shown"
 
 
 def test_verify_says_what_is_missing_at_the_end(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,6 +361,44 @@ def test_verify_says_what_is_missing_at_the_end(stopped: Path, capsys: pytest.Ca
     path.write_bytes(before)
     code, out, _ = typed(capsys, "verify", "--config", str(stopped))
     assert code == 1 and f"the last commits are lost: rows {row + 1} to {row + 1}" in out
+
+
+ENDS = {
+    "as it was": ("", True),
+    "the acknowledged rows gone": ("DELETE FROM rows WHERE row >= 100", True),
+    "the last row gone, never acknowledged": ("DELETE FROM rows WHERE row = 143", True),
+    "more acknowledged than is there": ("UPDATE meta SET value = 999 WHERE key = 'acked'", True),
+    "less than nothing acknowledged": ("UPDATE meta SET value = -5 WHERE key = 'acked'", True),
+    "less than nothing sure": ("INSERT INTO meta VALUES ('sure', -1)", True),
+    "another last row": ("", False),
+}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["the last row is known", "it is not"])
+@pytest.mark.parametrize("end", ENDS)
+def test_verify_and_backup_refuse_the_end_that_a_start_refuses_or_repairs(
+    stopped: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, end: str, known: bool
+) -> None:
+    path, at, (sql, same) = stopped.parent / "T07.db", ["--config", str(stopped)], ENDS[end]
+    newest = journal_newest.read(path)
+    assert newest is not None
+    if not same:
+        with contextlib.closing(journal_newest.NewestFile(path)) as record:
+            record.begin(replace(newest, hash=b"x" * 32))
+    if not known:
+        (path.parent / "T07.db.newest").unlink()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(sql)
+    verified, backed = typed(capsys, "verify", *at), typed(capsys, "backup", "--to", str(tmp_path), *at)
+    try:
+        with contextlib.closing(Journal.open(path, "T07")) as journal:
+            good, why = not journal.lost, "the next start repairs it"
+    except JournalFault as fault:
+        good, why = False, str(fault)[len(str(path)) :][:60]
+    assert (verified[0], backed[0]) == (int(not good),) * 2, (verified, backed, why)
+    assert good or (why in verified[1] + verified[2] and why in backed[2]), (verified, backed, why)
+    assert good == (end == "as it was" or (not known and end.startswith(("the last row", "another"))))
+    assert good or not list(tmp_path.glob("T07-*"))
 
 
 def test_restore_keeps_what_was_there_and_asks_before_it_goes_back(
@@ -358,8 +432,11 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
     file, _ = backup(reader, tmp_path / "backups")
     reader.close()
     before = (tmp_path / "T07.db").read_bytes()
-    bad = tmp_path / "bad.db"
+    bad, torn = tmp_path / "bad.db", tmp_path / "torn.db"
     shutil.copy(file, bad)
+    (tmp_path / "empty").touch()
+    torn.write_bytes(file.read_bytes()[:6000])
+    (tmp_path / "torn.db-journal").write_bytes(b"x")
     with contextlib.closing(sqlite3.connect(bad)) as db:
         db.execute("UPDATE rows SET private = private || ' ' WHERE row = 30")
         db.commit()
@@ -368,9 +445,17 @@ def test_a_bad_backup_or_another_tables_is_not_put_in_place(tmp_path: Path) -> N
         (file, "T08", "of table T07, not of T08"),
         (tmp_path / "none.db", "T07", "nothing was restored"),
         (tmp_path, "T07", "nothing was restored"),
+        (Path("/etc/passwd"), "T07", "nothing was restored"),
+        (tmp_path / "empty", "T07", "nothing was restored"),
+        (torn, "T07", f"nothing was restored.*{torn}"),
     ):
-        with pytest.raises(NotRestored, match=why):
+        with pytest.raises(NotRestored, match=why) as refused:
             restore(source, tmp_path / "T07.db", table)
+        said = str(refused.value)  # never the way out of a damaged journal: that is this very command
+        assert (
+            "tablectl journal restore" not in said and "move this file" not in said and ".source" not in said
+        )
+        assert "restore another copy" in said or table == "T08"
         assert (tmp_path / "T07.db").read_bytes() == before
         assert not (tmp_path / "T07.db.new").exists()
 
@@ -380,7 +465,7 @@ def test_a_backup_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     reader = JournalReader.open(tmp_path / "T07.db")
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
-    with pytest.raises(OSError, match="1 MB are free"):
+    with pytest.raises(OSError, match="1 MB are free, and a backup needs 17 MB"):
         backup(reader, tmp_path / "backups")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tablectl.events import (
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
 from tablectl.replay import Answered, replay, replay_journal
 from tablectl.table.checkpoint import before
+from tests.journals import fill
 from tests.test_api import CARDS, Bench
 
 WALL = 1_796_000_000_000_000_000
@@ -181,6 +183,22 @@ def test_a_changed_row_long_before_the_last_is_found_by_the_start(
     with pytest.raises(JournalFault, match=rf"T07\.db: row {row}: .*restore a backup"):
         replay_journal(again)
     again.close()
+
+
+def test_what_goes_out_in_place_of_an_event_is_checked_by_the_start_however_old_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay_module, "LOOK_BACK", 0)
+    fill(tmp_path / "T07.db")
+    with closing(Journal.open(tmp_path / "T07.db", "T07")) as journal:
+        with closing(sqlite3.connect(journal.path)) as db, db:
+            db.execute("UPDATE rows SET type = 'x' WHERE row = 5")
+        assert replay_journal(journal).first > 5
+        for kind in ("delivery.parked", "delivery.skipped"):
+            with closing(sqlite3.connect(journal.path)) as db, db:
+                db.execute("UPDATE rows SET type = ? WHERE row = 5", (kind,))
+            with pytest.raises(JournalFault, match="row 5: "):
+                replay_journal(journal)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tablectl.cli.configuration import config_option
 from tablectl.cli.journal_copies import backup, restore
 from tablectl.cli.journal_export import write_events
 from tablectl.cli.journal_source import FromDaemon, FromFile, Rows, journal_of
+from tablectl.cli.new_file import STDOUT
 from tablectl.cli.output import REFUSED, Refused, escape
 from tablectl.cli.past import Moment
 from tablectl.cli.read import mapping, sequence, word
@@ -33,7 +34,7 @@ SHOWN = 500
 """Most rows that are revealed in one go."""
 
 WAY_OUT = (
-    "the rows before it are right. Stop the daemon after this shoe, and restore the mirror or a backup:",
+    "the rows before it are right. {first} the mirror or a backup:",
     "tablectl journal restore FILE. Keep this file for who has to find out why: a failing disk, or a hand",
 )
 
@@ -63,12 +64,10 @@ def verify(target: Target, config_file: str | None, as_json: bool) -> int:
         while True:
             span = source.verify(after)
             if "fault" in span:
-                return _bad(facts, span, as_json)
+                return _bad(source, span, as_json)
             after, spans, replayed = int(span["last"]), spans + 1, replayed + int(span["replayed"])
             if span.get("finished") is True:
                 break
-        if lost := source.lost():
-            return _bad(facts, {"fault": lost, "row": after + 1}, as_json)
         gone = int(facts["first_row"]) - 1
     found = {"good": True, "row": after, "sequence": span["sequence"], "hash": span["hash"]}
     found |= {"first_row": gone + 1, "replayed": replayed, "epoch": facts["epoch"]}
@@ -84,13 +83,14 @@ def verify(target: Target, config_file: str | None, as_json: bool) -> int:
     return 0
 
 
-def _bad(facts: Mapping[str, Any], span: Mapping[str, Any], as_json: bool) -> int:
+def _bad(source: Rows, span: Mapping[str, Any], as_json: bool) -> int:
     if as_json:
         output.say_json({"good": False, "row": span.get("row"), "why": span.get("fault")})
         return REFUSED
     output.say(f"BAD: {word(span.get('fault'), 600)}")
+    runs = isinstance(source, FromDaemon)
     for line in WAY_OUT:
-        output.say(line)
+        output.say(line.format(first="Stop the daemon after this shoe, and restore" if runs else "Restore"))
     return REFUSED
 
 
@@ -117,18 +117,18 @@ def export(
 ) -> int:
     """Write the published events to a new FILE: .csv for a spreadsheet, else one JSON event a line.
 
-    They are what the game server got, byte for byte; burn faces are not in them.
+    They are what the game server got, byte for byte; burn faces are not in them. FILE - is standard output.
 
     \b
     Example:  tablectl journal export shift.csv --since 2026-11-29T18:00
-              tablectl journal export round.jsonl --round 12/34
+              tablectl journal export - --round 12/34 | less
     """
     query = _query(shoe, which, first, last, since, until) | {"public": 1}
     with journal_of(target, config_file) as source:
         pages = ([mapping(r) for r in page] for page in _pages(source, query))
         named = f"round {which}" if which is not None else f"shoe {shoe}" if shoe is not None else ""
         told = write_events(file, pages, named)
-    output.say(f"written to {escape(file)}: {told}")
+    (output.complain if file == STDOUT else output.say)(f"written to {escape(file)}: {told}")
     return 0
 
 

@@ -31,8 +31,6 @@ class Rows(Protocol):
 
     def verify(self, after: int) -> dict[str, Any]: ...
 
-    def lost(self) -> str: ...
-
 
 class FromDaemon:
     """Asked over the local interface."""
@@ -52,14 +50,10 @@ class FromDaemon:
         """One span."""
         return self._get(f"/v1/journal/verify?after={after}")
 
-    def lost(self) -> str:
-        """What is missing at the end: that was looked at when the daemon started."""
-        return ""
-
     def _get(self, resource: str) -> dict[str, Any]:
         code, answer = self.client.get(resource)
         if code != 200:
-            raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'))}")
+            raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'), 600)}")
         return answer
 
 
@@ -106,19 +100,6 @@ class FromFile:
             return asdict(verify_span(self.reader, after))
         except JournalFault as fault:
             return {"fault": str(fault), "row": fault.row}
-
-    def lost(self) -> str:
-        """What is missing at the end, in words."""
-        from tablectl import journal_newest
-
-        newest = journal_newest.read(self.reader.path)
-        row = self.reader.last()[0]
-        if newest is None or newest.epoch != self.reader.epoch or newest.row <= row:
-            return ""
-        return (
-            f"the last commits are lost: rows {row + 1} to {newest.row}, events up to {newest.sequence} "
-            f"(was {self.reader.path.name}-wal left behind?)"
-        )
 
 
 @contextmanager

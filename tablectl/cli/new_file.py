@@ -11,7 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from tablectl.cli import output
 from tablectl.cli.output import Refused, escape
+
+STDOUT = "-"
+"""In place of a file's name, where a pipe makes sense."""
 
 
 def there_already(file: str) -> Refused:
@@ -21,6 +25,8 @@ def there_already(file: str) -> Refused:
 
 def open_new(file: str) -> TextIO:
     """A new file, in which lines end as they are written. Raises :class:`Refused`."""
+    if file == STDOUT:
+        raise Refused("refused: a file's name is needed here, - is none; of a file with that name: ./-")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8", newline="")
@@ -32,7 +38,14 @@ def open_new(file: str) -> TextIO:
 
 @contextmanager
 def whole(file: str) -> Iterator[TextIO]:
-    """As :func:`open_new`: on the disk after the block, or removed where anything went wrong in it."""
+    """As :func:`open_new`: on the disk after the block, or removed where anything went wrong in it.
+
+    ``-``: standard output, which has had what came before that.
+    """
+    if file == STDOUT:
+        with output.stdout() as out:
+            yield out
+        return
     made = open_new(file)
     try:
         with made:  # closing it may fail as well: what could not be written is tried once more

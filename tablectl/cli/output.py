@@ -11,6 +11,8 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 import click
@@ -75,6 +77,20 @@ def say(text: str = "") -> None:
         return
     try:
         _write(sys.stdout, text)
+    except BrokenPipeError:
+        silence()
+    except OSError as fault:
+        silence()
+        _Lost.fault = fault.strerror or str(fault)
+
+
+@contextmanager
+def stdout() -> Iterator[TextIO]:
+    """Standard output for the content of a file, byte for byte; that its reader went away is no error."""
+    try:
+        handle = os.open(os.devnull, os.O_WRONLY) if sys.stdout is None else os.dup(sys.stdout.fileno())
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            yield out
     except BrokenPipeError:
         silence()
     except OSError as fault:

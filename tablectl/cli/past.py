@@ -23,6 +23,7 @@ from tablectl.cli.arguments import (
     read_pin,
 )
 from tablectl.cli.export import write_export
+from tablectl.cli.new_file import STDOUT
 from tablectl.cli.output import REFUSED, Refused
 from tablectl.cli.past_lines import explain_lines, round_lines, shoe_lines
 from tablectl.cli.read import mapping, sequence, word
@@ -102,7 +103,10 @@ def moment(text: str, here: datetime) -> int:
     help="The round of that time, or the last before it: 21:40, 21:40:30, 2026-11-29T21:40.",
 )
 @click.option(
-    "--export", type=Text(255), metavar="FILE", help="Write it to a new file: JSON, or CSV if *.csv."
+    "--export",
+    type=Text(255),
+    metavar="FILE",
+    help="Write it to a new file: JSON, or CSV if *.csv; -: standard output.",
 )
 @click.option("--reveal", is_flag=True, help="Every face of one round; a pit boss asks, it is written down.")
 @click.option("--as", "person", type=NAME, envvar="TABLECTL_PIT_BOSS", help="With --reveal: the pit boss.")
@@ -146,7 +150,7 @@ def recall(
     rounds = [mapping(r) for r in sequence(answer.get("rounds"))] if "rounds" in answer else [answer]
     if export is not None:
         count = write_export(export, answer, rounds)
-        output.say(f"written to {output.escape(export)}: {count}")
+        (output.complain if export == STDOUT else output.say)(f"written to {output.escape(export)}: {count}")
         return 0
     if as_json:
         output.say_json(answer)
@@ -170,7 +174,7 @@ def _resource(which: str | None, last: int | None, at: int | None) -> str:
 def _asked(client: Client, resource: str) -> dict[str, Any]:
     code, answer = client.get(resource)
     if code != 200:
-        raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'))}")
+        raise Refused(f"refused: {word(answer.get('error', f'HTTP {code}'), 600)}")
     return answer
 
 

@@ -14,7 +14,7 @@ from tablectl.cli.arguments import json_option, reaches_daemon
 from tablectl.cli.output import Refused, escape
 from tablectl.cli.read import State, mapping, word
 from tablectl.cli.target import Target
-from tablectl.local import Client, NotReachable
+from tablectl.local import Client, NoStream, NotReachable
 
 RETRY_SECONDS = 1.0
 MOST_TRIES = 30
@@ -68,6 +68,8 @@ def watch(target: Target, after: int | None, as_json: bool) -> int:
         except KeyboardInterrupt:
             return 0
         except NotReachable as fault:
+            if isinstance(fault, NoStream) and fault.status == 500:
+                raise Refused(f"refused: {word(fault.answer.get('error'), 600)}") from None
             if not begun or tries >= MOST_TRIES:
                 raise
             if tries == 0:

@@ -28,7 +28,7 @@ from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing, tries_in
 from tablectl.delivery.stock import Stock
 from tablectl.delivery.tls import Tls, TlsFiles
-from tablectl.journal import JournalReader
+from tablectl.journal import JournalFault, JournalReader
 from tablectl.journal_rows import Outgoing
 
 LOOK = 0.25
@@ -248,7 +248,7 @@ class Sender(ABC):
                 self._outbox = self._outbox.sending(Send(action.first, len(found)))
             answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
-        except (sqlite3.Error, LookupError) as error:
+        except (sqlite3.Error, LookupError, JournalFault) as error:
             answer = Failed(f"the journal cannot be read: {error}")
         before, at = self._outbox, self._job.clock().boot
         self._outbox = before.answered(at, answer, self._job.jitter())

@@ -49,7 +49,10 @@ class Stock:
         return frozenset(sequence for sequence, one in self.instead.items() if not one.skips)
 
     async def get(self, reader: JournalReader, action: Send) -> list[Outgoing]:
-        """At least the first of the events asked for. Raises :class:`LookupError` and ``sqlite3.Error``."""
+        """At least the first of the events asked for.
+
+        Raises :class:`LookupError`, :class:`~tablectl.journal.JournalFault` and ``sqlite3.Error``.
+        """
         wanted = cut(range(action.first, action.first + action.count), self.skips)
         known = self._fresh | {n: one.outgoing for n, one in self.instead.items()}
         found = [known[sequence] for sequence in wanted if sequence in known]
