@@ -69,6 +69,20 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.2, check_same_thread=False)
 
 
+def second_names(path: Path) -> str:
+    """That a journal's file has more names than one, in words; "" when it has one.
+
+    Its log lies beside one of them: a controller that opens it by another does not see the newest rows.
+    """
+    names = path.stat().st_nlink
+    if names < 2:
+        return ""
+    return (
+        f"the file {path} has {names} names (hard links), and its log lies beside only one of them: find the "
+        f"others (find / -xdev -samefile {path}) and remove them, all but the one the table was played with"
+    )
+
+
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
     """A connection and the meta table of a journal that is there."""
     if path.is_file() and path.stat().st_size == 0:

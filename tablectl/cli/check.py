@@ -208,7 +208,7 @@ def _epoch(config: Config) -> str | None:
     # Whether the journal can be used is not asked here.
     with (
         suppress(TableLocked, JournalFault, JournalUnavailable, OSError, sqlite3.Error),
-        while_stopped(config.journal_path.parent, config.table.id),
+        while_stopped(config.journal_path, config.table.id),
         closing(JournalReader.open(config.journal_path)) as reader,
     ):
         return reader.epoch

@@ -79,7 +79,7 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
         return "the daemon that runs keeps another one, or none: restart it", ""
     if not path.exists():
         return "", "not there yet; the daemon makes it"
-    with contextlib.suppress(TableLocked), while_stopped(config.journal_path.parent, config.table.id):
+    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id):
         return _compared(config.journal_path, path)
     return "", ""
 
