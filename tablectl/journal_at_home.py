@@ -107,5 +107,5 @@ async def look_after(
         if now and now != said:
             alarm("journal-place", now)
         elif said and not now:
-            over("journal-place", f"Over: the journal's files and its lock are in their place. It was: {said}")
+            over("journal-place", f"Over: the journal's files and lock are in their place. It was: {said}")
         said = now
