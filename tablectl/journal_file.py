@@ -30,6 +30,7 @@ WAY_OUT = (
     "put the right file back or restore a backup (tablectl journal restore); to begin a new history move "
     "this file and those beside it away, and the game server must accept the new one"
 )
+OTHER_VERSION = "run the version that wrote it, or a newer one"
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
 MOST_CHECKED = 512 << 20
@@ -173,8 +174,7 @@ def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     schema = meta.get("schema", "")
     if schema not in {str(number) for number in (READS if mode == "ro" else {SCHEMA})}:
         raise JournalFault(
-            f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; "
-            "run the version that wrote it, or a newer one"
+            f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; " + OTHER_VERSION
         )
     if not {"table", "epoch", "acked"} <= meta.keys():
         raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")

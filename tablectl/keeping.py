@@ -42,13 +42,13 @@ class Keeping:
         self._lock = TableLock(config.journal_path, config.table.id)
         self._lock.acquire()
         try:
-            close_to_others(config)
             self.journal = Journal.open(config.journal_path, config.table.id, still_starting)
         except BaseException:
             self._lock.release()
             raise
         try:
             self._lock.follow()
+            close_to_others(config)
             self._home = AtHome(self._lock)
         except BaseException:
             self.journal.close()
