@@ -76,7 +76,7 @@ def second_names(path: Path) -> str:
     Its log lies beside one of them: a controller that opens it by another does not see the newest rows.
     """
     names = path.stat().st_nlink
-    if names < 2:
+    if names < 2 or not path.is_file():
         return ""
     return (
         f"the file {path} has {names} names (hard links), and its log lies beside only one of them: find the "

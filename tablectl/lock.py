@@ -24,8 +24,8 @@ from types import TracebackType
 
 from tablectl.private_files import FILE
 
-_OURS: set[tuple[int, int]] = set()
-"""The journals this process holds, by device and inode; used under its lock."""
+_OURS: dict[tuple[int, int], int] = {}
+"""The journals this process holds, by device and inode, with their descriptors; changed under its lock."""
 _OURS_LOCK = threading.Lock()
 
 
@@ -131,14 +131,32 @@ class _Itself:
                 os.close(fd)
                 raise
             made = cls(fd, (there.st_dev, there.st_ino))
-            _OURS.add(made.key)
+            _OURS[made.key] = fd
         return made
 
     def release(self) -> None:
         """Only when nothing in this process has that file open any more."""
         with _OURS_LOCK:
             os.close(self.fd)
-            _OURS.discard(self.key)
+            del _OURS[self.key]
+
+
+@contextmanager
+def bytes_of(path: Path) -> Iterator[int]:
+    """A descriptor to read a file by, with ``os.pread``. Raises :class:`OSError`.
+
+    Of a journal that this process holds it is the one of the lock: another one would have to be closed.
+    """
+    there = path.stat()
+    held = _OURS.get((there.st_dev, there.st_ino))
+    if held is not None:
+        yield held
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class TableLock:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.journal import Journal
+from tablectl.journal import Journal, Row
+from tablectl.journal_place import where_in_file
 from tablectl.lock import TableLock, TableLocked, holder, while_stopped
 
 HOLD = """
@@ -88,13 +89,16 @@ def test_a_journal_by_a_second_name_is_refused_and_sqlites_own_lock_on_it_stays(
 
     with TableLock(path, "T07") as lock, closing(Journal.open(path, "T07")) as journal:
         lock.follow()
-        journal.last()
+        journal.append([Row(1, None, None, b'{"type":"x","data":{}}')])
+        journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # from the log into the file
         other.parent.mkdir()
         other.hardlink_to(path)
         with pytest.raises(TableLocked, match=f"process {os.getpid()} already.*/b/HA.db"):
             TableLock(other, "T08").acquire()
         with pytest.raises(TableLocked, match="held by process"), while_stopped(other, "T08"):
             pass
+        assert locked_by_sqlite()
+        assert "near byte" in where_in_file(path, journal._db, 1)
         assert locked_by_sqlite()
     assert not locked_by_sqlite()
     with TableLock(other, "T08"):
