@@ -71,10 +71,11 @@ def while_stopped(journal: Path, table: str) -> Iterator[None]:
     path = lock_path(journal, table)
     fd = None
     with suppress(FileNotFoundError):  # none ever ran here, or somebody removed it
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        fd = _opened(path)
     try:
         if fd is not None:
             _take(fd, path, table)
+            _number(fd)
         itself = _Itself.of(journal, table)
         try:
             yield
@@ -84,6 +85,22 @@ def while_stopped(journal: Path, table: str) -> Iterator[None]:
     finally:
         if fd is not None:
             os.close(fd)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a disk that is read-only
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def _number(fd: int) -> None:
+    """Write down who holds it: under systemd nobody sees the kernel's list."""
+    with suppress(OSError):  # on a full disk: the lock is the kernel's, the number is for people
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 def _take(fd: int, path: Path, table: str) -> None:
@@ -98,9 +115,10 @@ def _take(fd: int, path: Path, table: str) -> None:
 
 
 def _locked(pid: int | None, path: Path, table: str) -> TableLocked:
+    who = f"process {pid}" if pid else f"another process (which: fuser -v {path})"
     return TableLocked(
-        f"table {table} is held by process {pid or 'unknown'} already, a daemon or a technician's command "
-        f"(it holds {path}); stop that one first"
+        f"table {table} is held by {who} already, a daemon or a technician's command (it holds {path}); stop "
+        "that one first"
     )
 
 
@@ -179,7 +197,7 @@ class TableLock:
         except BaseException:
             self.release()
             raise
-        self._number()
+        _number(self._fd)
 
     def follow(self) -> None:
         """The journal's file may be another since, or a new one: lock that. Raises as :meth:`acquire`."""
@@ -214,7 +232,7 @@ class TableLock:
         taken = self._taken()
         os.close(self._fd)
         self._fd = taken
-        self._number()
+        _number(taken)
         return True
 
     @property
@@ -230,12 +248,6 @@ class TableLock:
             os.close(fd)
             raise
         return fd
-
-    def _number(self) -> None:
-        assert self._fd is not None
-        with suppress(OSError):  # on a full disk: the lock is the kernel's, the number is for people
-            os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
 
     def __enter__(self) -> TableLock:
         self.acquire()

@@ -114,3 +114,25 @@ def test_the_lock_follows_a_journal_that_another_file_replaces(tmp_path: Path) -
         assert holder(path) is None and holder(old) == os.getpid()
         lock.follow()
         assert holder(path) == os.getpid() and holder(old) is None
+
+
+def test_who_holds_it_is_told_where_the_kernels_list_cannot_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As under systemd (ProcSubset=pid): by the number in the file, of who holds it, not of the last one."""
+    monkeypatch.setattr("tablectl.lock._holder", lambda _: None)
+    path = tmp_path / "T07.db"
+    (tmp_path / "T07.lock").write_text("999999\n")
+    with (
+        while_stopped(path, "T07"),
+        pytest.raises(TableLocked, match=f"held by process {os.getpid()} already"),
+    ):
+        TableLock(path, "T07").acquire()
+    path.write_bytes(b"x")
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as holds:
+        assert holds.stdout is not None
+        assert holds.stdout.readline() == b"held\n"
+        (tmp_path / "T07.lock").unlink()
+        with pytest.raises(TableLocked, match=f"held by another process .which: fuser -v {path}. already"):
+            TableLock(path, "T07").acquire()
+        holds.kill()
