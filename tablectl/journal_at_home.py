@@ -78,7 +78,9 @@ class AtHome:
         )
 
     def _log_file(self) -> str:
-        if self._log_now() == self._log_was:
+        now = self._log_now()
+        self._log_was = self._log_was or now  # SQLite makes it when it needs it
+        if now == self._log_was:
             return ""
         return (
             f"The journal's log {self._log} was moved, removed or replaced, and the table goes on in the one "
