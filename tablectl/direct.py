@@ -35,7 +35,7 @@ class NotOurs(Exception):
 def locked(config: Config) -> Iterator[None]:
     """Hold the table's lock. Raises :class:`NotOurs`."""
     folder = config.journal_path.parent
-    lock = TableLock(folder, config.table.id)
+    lock = TableLock(config.journal_path, config.table.id)
     try:
         folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
         lock.acquire()

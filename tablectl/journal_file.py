@@ -30,6 +30,7 @@ WAY_OUT = (
     "put the right file back or restore a backup (tablectl journal restore); to begin a new history move "
     "this file and those beside it away, and the game server must accept the new one"
 )
+OTHER_VERSION = "run the version that wrote it, or a newer one"
 LOGS = ("-wal", "-shm")
 CHUNK = 1 << 20
 LEAST = 512
@@ -69,6 +70,20 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
     """A connection as all of them are made: for any thread, without transactions of its own."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.2, check_same_thread=False)
+
+
+def second_names(path: Path) -> str:
+    """That a journal's file has more names than one, in words; "" when it has one.
+
+    Its log lies beside one of them: a controller that opens it by another does not see the newest rows.
+    """
+    names = path.stat().st_nlink
+    if names < 2 or not path.is_file():
+        return ""
+    return (
+        f"the file {path} has {names} names (hard links), and its log lies beside only one of them: find the "
+        f"others (find / -xdev -samefile {path}) and remove them, all but the one the table was played with"
+    )
 
 
 def open_existing(path: Path, mode: str) -> tuple[sqlite3.Connection, dict[str, str]]:
@@ -162,8 +177,7 @@ def _check_meta(path: Path, meta: Mapping[str, str], mode: str) -> None:
     schema = meta.get("schema", "")
     if schema not in {str(number) for number in ({SCHEMA} if mode == "rw" else READS)}:
         raise JournalFault(
-            f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; "
-            "run the version that wrote it, or a newer one"
+            f"{path}: schema version {schema or 'unknown'}, this tablectl reads {SCHEMA}; " + OTHER_VERSION
         )
     if not {"table", "epoch", "acked"} <= meta.keys():
         raise JournalFault(f"{path}: its table `meta` lacks entries; {WAY_OUT}")

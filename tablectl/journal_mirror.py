@@ -19,7 +19,9 @@ from tablectl.journal_copy import INSERT, Page, begin_behind, new_file, pages
 from tablectl.journal_file import LOGS, beside, connect, settle, sync
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_rows import Anchor, JournalFault
+from tablectl.mirror_fault import AWAY, of_mirror
 from tablectl.mirror_place import why_unfit
+from tablectl.private_files import close
 
 Noted = tuple[int, int | None]
 """What delivery hangs on besides the rows: the acknowledged event, and ``sure`` (what is in doubt)."""
@@ -140,10 +142,11 @@ class Mirror:
             if page.behind != self._end and not self._empty:
                 raise JournalFault(
                     f"{self.path} ends with row {self._end.row}, and the rows up to {page.behind.row} of the "
-                    "journal were removed meanwhile; move it away, and a new one is begun"
+                    f"journal were removed meanwhile; {AWAY}"
                 )
             if page.values or page.behind != self._end or noted != self._noted:
-                self._write(self._target, page, noted)
+                with of_mirror(self.path):
+                    self._write(self._target, page, noted)
 
     def _write(self, db: sqlite3.Connection, page: Page, noted: Noted) -> None:
         db.execute("BEGIN IMMEDIATE")
@@ -174,23 +177,32 @@ class Mirror:
             self._make(reader)
         with contextlib.suppress(sqlite3.DatabaseError):  # what is no journal is told below
             settle(self.path)
-        with contextlib.closing(JournalReader.open(self.path)) as there:
+        with of_mirror(self.path):
+            there = JournalReader.open(self.path)
+        with contextlib.closing(there):
+            if there.table == reader.table:
+                close(self.path)
             if (there.table, there.epoch) != (reader.table, reader.epoch):
                 raise JournalFault(
                     f"{self.path} is of table {there.table}, epoch {there.epoch}, and this is "
-                    f"{reader.table}, epoch {reader.epoch}; move it away, and a new one is begun"
+                    f"{reader.table}, epoch {reader.epoch}; {AWAY}"
                 )
-            self._end = Anchor(*there.walk(max(0, there.last()[0] - PAGE)))
-            self._empty = self._end == there.anchor()
+            with of_mirror(self.path):
+                self._end = Anchor(*there.walk(max(0, there.last()[0] - PAGE)))
+                self._empty = self._end == there.anchor()
         if not self._empty:
             self._fit(reader, self._end)
-        db = connect(self.path, "rw")
-        db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
-        db.execute("PRAGMA synchronous=FULL")
+        with of_mirror(self.path):
+            db = connect(self.path, "rw")
+            db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
+            db.execute("PRAGMA synchronous=FULL")
         self.row, self._noted = self._end.row, None
         return db
 
     def _make(self, reader: JournalReader) -> None:
+        for suffix in (*LOGS, "-journal"):
+            if (log := beside(self.path, suffix)).exists():
+                raise JournalFault(f"{log}: the log of a mirror that is not here; {AWAY}")
         new = beside(self.path, ".new")
         for suffix in ("", *LOGS, "-journal"):
             beside(new, suffix).unlink(missing_ok=True)
@@ -205,18 +217,15 @@ class Mirror:
         row, anchor, last = end.row, reader.anchor(), reader.last()[0]
         if row < anchor.row:
             raise JournalFault(
-                f"{self.path} ends with row {row}, and the journal begins behind row {anchor.row}; "
-                "move it away, and a new one is begun"
+                f"{self.path} ends with row {row}, and the journal begins behind row {anchor.row}; {AWAY}"
             )
         if row > last:
             raise JournalFault(
                 f"{self.path} has rows up to {row}, and the journal only {last}: was the journal restored or "
-                "cut? Keep this file, it has what is missing; move it away, and a new one is begun"
+                f"cut? Keep this file, it has what is missing; {AWAY}"
             )
         if next(iter(reader.links(row)))[2] != end.hash:
-            raise JournalFault(
-                f"{self.path}: its row {row} is not the journal's; move it away, and a new one is begun"
-            )
+            raise JournalFault(f"{self.path}: its row {row} is not the journal's; {AWAY}")
 
     def _leave(self) -> None:
         if self._target is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import sqlite3
 from pathlib import Path
 
-from tablectl.journal_file import beside, pages_of
+from tablectl.journal_file import CHUNK, beside, pages_of
+from tablectl.lock import bytes_of
 
 
 def where_in_file(path: Path, db: sqlite3.Connection, row: int) -> str:
@@ -26,9 +27,16 @@ def where_in_file(path: Path, db: sqlite3.Connection, row: int) -> str:
 
 
 def _find(path: Path, mark: bytes) -> int | None:
+    """Where it stands for the last time."""
+    found, at, kept = None, 0, b""
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            at = whole.rfind(mark)
-    except (OSError, ValueError):
+        with bytes_of(path) as fd:
+            while part := os.pread(fd, CHUNK, at):
+                begin = at - len(kept)
+                last = (kept + part).rfind(mark)
+                found = found if last < 0 else begin + last
+                at += len(part)
+                kept = (kept + part)[-len(mark) + 1 :]
+    except OSError:
         return None
-    return None if at < 0 else at
+    return found

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tablectl import journal_newest
 from tablectl.journal_copy import copy_rows
-from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of
+from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, second_names
 from tablectl.journal_newest import Newest
 from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
@@ -66,6 +66,8 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
         if not path.exists():
             refuse_new(path)
             return Mended()
+        if names := second_names(path):
+            raise JournalFault(f"{path}: {names}")
         with contextlib.closing(JournalReader.open(path)) as reader:
             found = plan(reader, table, busy)
             return _anew(reader, found, busy) if found.why else found.mended

@@ -16,6 +16,7 @@ from tablectl.config import Config
 from tablectl.core import Core, Record
 from tablectl.events import RowsRemoved
 from tablectl.journal import Journal, JournalReader
+from tablectl.journal_at_home import AtHome, look_after
 from tablectl.journal_keep import keep
 from tablectl.journal_mirror import Mirror
 from tablectl.journal_writer import JournalWriter
@@ -38,12 +39,19 @@ class Keeping:
         self._days = config.journal.keep_days
         self._clock = clock
         self._readers: list[JournalReader] = []
-        self._lock = TableLock(config.journal_path.parent, config.table.id)
+        self._lock = TableLock(config.journal_path, config.table.id)
         self._lock.acquire()
         try:
-            close_to_others(config)
             self.journal = Journal.open(config.journal_path, config.table.id, still_starting)
         except BaseException:
+            self._lock.release()
+            raise
+        try:
+            self._lock.follow()
+            close_to_others(config)
+            self._home = AtHome(self._lock)
+        except BaseException:
+            self.journal.close()
             self._lock.release()
             raise
         self._closing = threading.Thread(target=self._close, name="closing", daemon=True)
@@ -67,6 +75,12 @@ class Keeping:
             reader = self.reader()
             service.add(partial(keep, reader, note, writer.trim, self._days, self._mirrored, self._clock))
 
+    def looks(
+        self, alarm: Callable[[str, str], None], over: Callable[[str, str], None], service: Service
+    ) -> None:
+        """Before the service loop starts: have it look after the journal's files."""
+        service.add(partial(look_after, self._home, alarm, over))
+
     def committed(self) -> None:
         """On the journal's thread: there is more for the mirror."""
         if self.mirror is not None:
@@ -89,7 +103,8 @@ class Keeping:
 
     def _close(self) -> None:
         with contextlib.ExitStack() as held:
-            held.callback(self._lock.release)
+            held.callback(self._lock.release)  # behind all that has the file open: see its module
+            held.callback(self._home.end)
             held.callback(self.journal.close)
             for reader in self._readers:
                 held.callback(reader.close)

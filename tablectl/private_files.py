@@ -9,7 +9,7 @@ service's account or by root.
 from __future__ import annotations
 
 import contextlib
-import glob
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,35 +22,49 @@ FILE = 0o600
 FOLDER = 0o700
 _OTHERS = 0o077
 
+_BESIDE = (
+    r"(\.(torn|replaced|schema\d+)-\d{8}T\d{6}Z(-\d+)?|\.aside\.new|\.new|\.ready|\.source|\.newest)?"
+    r"(-wal|-wal\.new|-shm|-journal)?"
+)
+"""What is written beside a journal, by the ends of the names."""
+_FLIGHT = r"-flight-(asked-)?\d{8}T\d{6}Z?(-\d+)?\.jsonl"
+_BACKUP = r"-[0-9a-f]{6}-\d+\.(db|part)(-journal)?"
+
 
 def close_to_others(config: Config) -> None:
     """Take the rights of group and others from the table's files, and from the folders that are its own.
 
-    A folder that the configuration names is left as it is: others may have files in it. What belongs to
-    another user, or lies where there are no rights, cannot be closed and is passed over.
+    Only once the journal is open: a name in a configuration may lead to anything, and by then it is known to
+    be a journal; a mirror is closed by who finds out that it is one (:func:`close`). A folder that the
+    configuration names is left as it is, and so is what lies beside ours under a name that we do not give.
     """
     for path in _ours(config):
-        with contextlib.suppress(OSError):
-            mode = path.lstat().st_mode
-            if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & _OTHERS:
-                path.chmod(mode & 0o700)  # no set-group-id either: the unit may not set it
+        close(path)
+
+
+def close(path: Path) -> None:
+    """Take the rights of group and others from one file or folder of ours.
+
+    What belongs to another user, or lies where there are no rights, cannot be closed and is passed over.
+    """
+    with contextlib.suppress(OSError):
+        mode = path.lstat().st_mode
+        if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & _OTHERS:
+            path.chmod(mode & 0o700)  # no set-group-id either: the unit may not set it
 
 
 def _ours(config: Config) -> Iterator[Path]:
-    journal, table = config.journal_path, config.table.id
+    journal, table, backups = config.journal_path, re.escape(config.table.id), config.backups_path
     if config.journal.path is None:
         yield journal.parent
-    yield journal.with_name(f"{table}.lock")
-    yield from _beginning(journal.parent, f"{table}-flight")
-    yield from _beginning(journal.parent, journal.name)
+    yield from _named(journal.parent, rf"{table}\.lock|{table}{_FLIGHT}|{re.escape(journal.name)}{_BESIDE}")
     if config.journal.backups is None:
-        yield config.backups_path
-    yield from _beginning(config.backups_path, f"{table}-")
-    if (mirror := config.journal.mirror) is not None:
-        yield from _beginning(mirror.parent, mirror.name)
+        yield backups
+    yield from _named(backups, table + _BACKUP)
 
 
-def _beginning(folder: Path, name: str) -> Iterator[Path]:
-    """What lies in ``folder`` under a name that begins so."""
+def _named(folder: Path, pattern: str) -> Iterator[Path]:
+    """What lies in ``folder`` under such a name."""
+    ours = re.compile(pattern, re.ASCII)
     with contextlib.suppress(OSError):
-        yield from folder.glob(f"{glob.escape(name)}*")
+        yield from (one for one in folder.iterdir() if ours.fullmatch(one.name))

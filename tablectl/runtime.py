@@ -179,6 +179,7 @@ class Runtime:
             log=self.log,
         )
         keeping.trims(self.core, self.writer, self.service)
+        keeping.looks(self._alarm, self.supervision.over, self.service)
         self._add_api(past)
         self._delivering.add_to(self.service)
         self._reloading = Reloading(

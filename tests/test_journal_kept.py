@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tablectl import journal_keep
+from tablectl.cli import check_copies
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
@@ -27,6 +28,7 @@ from tablectl.journal_mirror import LATE, Mirror
 from tablectl.journal_newest import NewestFile
 from tablectl.journal_verify import Span, verify_span
 from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.mirror_fault import AWAY
 from tablectl.replay import replay, replay_journal
 from tablectl.runtime import Runtime
 from tablectl.table import Started
@@ -586,6 +588,100 @@ def test_a_mirror_of_another_history_is_left_alone(path: Path, tmp_path: Path) -
     with pytest.raises(JournalFault, match="epoch"):
         mirror_of(path, at).follow(JournalReader.open(path))
     assert at.read_bytes() == content
+
+
+def page_of(db: sqlite3.Connection, name: str) -> int:
+    """Where in the file the first page of a table or an index begins."""
+    ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name])
+    ((size,),) = db.execute("PRAGMA page_size")
+    return int((page - 1) * size)
+
+
+def spoil(at: Path, kind: str) -> None:
+    """One thing that can be wrong with a mirror's file."""
+    content = bytearray(at.read_bytes())
+    with contextlib.closing(sqlite3.connect(at)) as db, db:
+        match kind:
+            case "empty":
+                content.clear()
+            case "cut":
+                del content[len(content) // 2 :]
+            case "zeros":
+                content[:] = bytes(len(content))
+            case "header":
+                content[:15] = b"x" * 15
+            case "index" | "table":
+                begin = page_of(db, "rows_type" if kind == "index" else "rows")
+                content[begin : begin + 4096] = b"\xff" * 4096
+            case "text":
+                content[:] = b'[table]\nid = "T07"\n'
+            case statement:
+                db.executescript(statement)
+                return
+    at.write_bytes(content)
+
+
+DAMAGES = [
+    *("empty", "cut", "zeros", "header", "index", "table", "text"),
+    "DROP TABLE rows",
+    "DROP TABLE meta",
+    "UPDATE meta SET value = 9 WHERE key = 'schema'",
+    "UPDATE meta SET value = 'x' WHERE key = 'acked'",
+    "DELETE FROM meta WHERE key = 'table'",
+    "UPDATE meta SET value = 'T08' WHERE key = 'table'",
+    "UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'",
+    "INSERT INTO meta VALUES ('anchor', '1 2')",
+    "UPDATE rows SET hash = zeroblob(32) WHERE row = (SELECT max(row) FROM rows)",
+    "UPDATE rows SET hash = 'x' WHERE row = (SELECT max(row) FROM rows)",
+    "UPDATE rows SET public = 7 WHERE sequence = (SELECT max(sequence) FROM rows)",
+    "INSERT INTO rows SELECT row + 5, NULL, NULL, private, raw, prev_hash, hash, type, 1, 1 FROM rows "
+    "ORDER BY row DESC LIMIT 1",
+    "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows; END",
+    "CREATE TABLE other (x)",
+]
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_whatever_is_wrong_with_a_mirror_it_is_told_with_the_mirrors_way_out(
+    path: Path, tmp_path: Path, kind: str
+) -> None:
+    """Who obeyed that of a journal would set the live journal back."""
+    rows = fill(path)
+    at, away = tmp_path / "mirror.db", tmp_path / "away"
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        copy_rows(reader, at, len(rows) - 10)
+        spoil(at, kind)
+        at.chmod(0o644)
+        mirror = mirror_of(path, at)
+        with pytest.raises(JournalFault) as told:
+            mirror.follow(reader)
+        for said in (str(told.value), check_copies._compared(path, at)[0] or str(told.value)):
+            assert AWAY in said and str(at) in str(told.value), said
+            assert "restore" not in said and "put the right file back" not in said and len(said) < 600
+        if kind in ("empty", "zeros", "header", "text"):
+            assert at.stat().st_mode & 0o777 == 0o644, "who knows whose it is"
+        mirror._leave()
+        at.rename(away)
+        mirror.follow(reader)  # as it says
+        mirror._leave()
+    assert same(path, at)
+
+
+def test_a_log_that_a_mirror_left_behind_is_not_given_to_the_next_one(path: Path, tmp_path: Path) -> None:
+    """SQLite would undo in the new file what the old one had begun."""
+    fill(path)
+    at = tmp_path / "mirror.db"
+    log = tmp_path / "mirror.db-journal"
+    log.write_bytes(b"x")
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        mirror = mirror_of(path, at)
+        with pytest.raises(JournalFault, match=f"mirror.db-journal: .*{AWAY}"):
+            mirror.follow(reader)
+        assert not at.exists()
+        log.unlink()
+        mirror.follow(reader)
+        mirror._leave()
+    assert same(path, at)
 
 
 def test_what_came_to_be_the_journal_itself_after_the_start_is_not_written(

@@ -27,7 +27,7 @@ from tablectl.config import load_config
 from tablectl.core import Record
 from tablectl.events import HandTurned, PinAttempted, private_body, public_body
 from tablectl.gameserver.store import Store
-from tablectl.journal import Journal, Row
+from tablectl.journal import Journal, JournalFault, Row
 from tablectl.journal_file import beside
 from tablectl.journal_replaced import keep_aside
 from tablectl.lock import TableLocked
@@ -480,20 +480,56 @@ def test_what_an_older_version_left_open_is_closed_at_the_start_and_nothing_else
             # While it runs, as 0.1.0 left them; the second start closes them.
             ours = [journal, beside(journal, ".newest"), mirror, rig.folder / f"{table}.lock"]
             ours += [rig.folder / f"{table}-flight-20260101T000000Z.jsonl", backups / f"{table}-abcdef-7.db"]
-            theirs = [rig.folder / "other.db", rig.folder / "link"]
-            for one in (*ours[4:], theirs[0]):
+            theirs = [rig.folder / "other.db", rig.folder / "link", rig.folder / "mirror.db.txt"]
+            theirs += [beside(journal, ".txt"), backups / f"{table}-notes.txt", backups / f"{table}-1.db"]
+            theirs += [rig.folder / f"{table}-flight-plan.jsonl", rig.folder / f"{table}.lock.txt"]
+            for one in (*ours[4:], theirs[0], *theirs[2:]):
                 one.touch()
             theirs[1].unlink(missing_ok=True)
             theirs[1].symlink_to(theirs[0])
             beside(journal, ".link").unlink(missing_ok=True)
             beside(journal, ".link").symlink_to(theirs[0])
+            until(lambda: not mirror.stat().st_mode & 0o077, "its thread has closed the mirror")
             modes = [stat.S_IMODE(one.stat().st_mode) for one in (*ours, backups)]
             for one in (*ours, *theirs):
                 one.chmod(0o640)
             backups.chmod(0o2750)
             assert runtime.stop()
         assert modes == [*[0o600] * len(ours), 0o700]
-        assert stat.S_IMODE(theirs[0].stat().st_mode) == 0o640
+        assert {stat.S_IMODE(one.stat().st_mode) for one in theirs} == {0o640}
+
+
+@pytest.mark.parametrize("kind", ["text", "database"])
+@pytest.mark.parametrize("key", ["mirror", "path"])
+def test_a_file_that_is_no_journal_keeps_its_rights_whatever_a_configuration_calls_it(
+    key: str, kind: str
+) -> None:
+    with Rig("bee-tek", overrides=BARE) as rig:
+        path, other = without_server(rig), rig.folder / "other"
+        text = path.read_text()
+        if key == "path":
+            text = text.replace(f'path = "{rig.journal_path}"', f'path = "{other}"')
+        else:
+            text = text.replace("[journal]\n", f'[journal]\nmirror = "{other}"\n')
+        assert f'"{other}"' in text
+        path.write_text(text)
+        if kind == "text":
+            other.write_text(text)
+        else:
+            with contextlib.closing(sqlite3.connect(other)) as db:
+                db.execute("CREATE TABLE of_somebody_else (x)")
+        content = other.read_bytes()
+        other.chmod(0o644)
+        runtime = Runtime(load_config(path))
+        if key == "path":
+            with pytest.raises(JournalFault):
+                runtime.start()
+        else:
+            runtime.start()
+            until(lambda: runtime.view()["mirror"]["error"], "it is told")
+            assert "move it away, and a new one is begun" in runtime.view()["mirror"]["error"]
+            assert runtime.stop()
+        assert (stat.S_IMODE(other.stat().st_mode), other.read_bytes()) == (0o644, content)
 
 
 def test_whatever_the_umask_dealers_get_at_the_socket(tmp_path: Path) -> None:

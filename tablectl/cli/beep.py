@@ -68,7 +68,7 @@ def directly(path: Path, use: Callable[[Callable[[str], dict[str, str]]], T]) ->
 def _no_daemon(config: Config) -> Iterator[None]:
     with ExitStack() as stack:
         try:
-            stack.enter_context(while_stopped(config.journal_path.parent, config.table.id))
+            stack.enter_context(while_stopped(config.journal_path, config.table.id))
         except TableLocked as fault:
             raise Refused(
                 f"{fault}, or name its socket: tablectl signal --socket {config.socket_path}"

@@ -78,11 +78,11 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
     with contextlib.suppress(NotReachable, Interrupted, KeyError, TypeError):
         now = Client(config.socket_path).state()["mirror"]
         if now is not None and now["path"] == str(path):
-            return str(now["error"])[:300], f"{int(now['behind'])} rows behind"
+            return str(now["error"])[:800], f"{int(now['behind'])} rows behind"
         return "the daemon that runs keeps another one, or none: restart it", ""
     if not path.exists():
         return "", "not there yet; the daemon makes it"
-    with contextlib.suppress(TableLocked), while_stopped(config.journal_path.parent, config.table.id):
+    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id):
         return _compared(config.journal_path, path)
     return "", ""
 
@@ -92,18 +92,19 @@ def _compared(journal: Path, mirror: Path) -> tuple[str, str]:
 
     from tablectl.journal_rows import JournalFault
     from tablectl.journal_still import reading
+    from tablectl.mirror_fault import AWAY, of_mirror
 
     try:
-        with reading(mirror) as copy:
+        with of_mirror(mirror), reading(mirror) as copy:
             row, epoch = copy.last()[0], copy.epoch
         if not journal.exists():
             return "", f"rows up to {row}"
         with reading(journal) as reader:
             if reader.epoch != epoch:
-                return f"of another history ({epoch}): move it away, and a new one is begun", ""
+                return f"of another history ({epoch}): {AWAY}", ""
             behind = reader.last()[0] - row
     except (JournalFault, sqlite3.Error) as fault:
-        return str(fault)[:300], ""
+        return str(fault)[:800], ""
     if behind < 0:
         return f"it has {-behind} rows that the journal lacks: keep it (docs/journal.md)", f"rows up to {row}"
     return "", f"{behind} rows behind"

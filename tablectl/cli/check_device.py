@@ -157,18 +157,8 @@ def _identity(config: Config, found: Found) -> Iterator[Finding]:
 
 
 def _daemon(config: Config) -> int | None:
-    """The process that holds the table's lock; looked up, not tried, so that no start is disturbed."""
-    path = config.journal_path.parent / f"{config.table.id}.lock"
-    try:
-        status = path.stat()
-        pid = int(path.read_text()[:20])
-        locks = Path("/proc/locks").read_text()
-    except (OSError, ValueError):
-        return None
-    inode = f":{status.st_ino}"
-    held = any(
-        fields[1] == "FLOCK" and fields[5].endswith(inode)
-        for fields in map(str.split, locks.splitlines())
-        if len(fields) > 5
-    )
-    return pid if held else None
+    """The process that holds the table's lock, or the journal's own."""
+    from tablectl.lock import holder, lock_path
+
+    path = config.journal_path
+    return holder(lock_path(path, config.table.id)) or holder(path)

@@ -71,7 +71,7 @@ def history(config: Config) -> str | None:
     # Whether the journal can be used is not asked here.
     with (
         suppress(TableLocked, JournalFault, OSError, sqlite3.Error),
-        while_stopped(path.parent, config.table.id),
+        while_stopped(path, config.table.id),
         reading(ready_for(path) or path) as reader,
     ):
         return reader.epoch
@@ -101,7 +101,7 @@ def _next_start(config: Config) -> Finding:
             raise _TooLong
 
     try:
-        with while_stopped(path.parent, config.table.id):
+        with while_stopped(path, config.table.id):
             if (why := _not_ours(config)) is not None:
                 return Finding("journal", FAIL, f"{why}: this user may not write it; whose is it?")
             found = foretell(path, config.table.id, busy)

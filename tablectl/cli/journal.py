@@ -246,7 +246,7 @@ def _fact_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"events {said('first_sequence')} to {said('sequence')}, acknowledged up to {said('acked')}"
     mirror = facts.get("mirror")
     if isinstance(mirror, dict):
-        why = word(mirror.get("error"), 300)
+        why = word(mirror.get("error"), 800)
         behind = word(mirror.get("behind"), 20)
         yield f"mirror {word(mirror.get('path'), 255)}: {behind} rows behind" + (f"; {why}" if why else "")
 

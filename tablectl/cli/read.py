@@ -188,7 +188,7 @@ class State:
         age = scanner.get("last_good_age")
         last = f", last good one {age:.1f} s ago" if isinstance(age, int | float) else ""
         mirror = mapping(raw.get("mirror"))
-        behind = f"mirror {word(mirror.get('behind'), 20)} rows behind: {word(mirror.get('error'), 300)}"
+        behind = f"mirror {word(mirror.get('behind'), 20)} rows behind: {word(mirror.get('error'), 800)}"
         stored = f"events {word(raw.get('sequence'), 20)}, acknowledged {word(raw.get('acked'), 20)}"
         return [
             f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",

@@ -211,7 +211,7 @@ def test_check_names_another_reader_but_not_the_daemon(
     held = Holders(((os.getpid(), "tablectl"), (9, "minicom")), hidden=False)
     monkeypatch.setattr("tablectl.machine.holders", lambda _: held)
     (tmp_path / "data").mkdir()
-    with TableLock(tmp_path / "data", "T09"):
+    with TableLock(tmp_path / "data" / "T09.db", "T09"):
         found = findings(tmp_path, str(node))
     assert [one.grade for one in found if "minicom (pid 9)" in one.text] == ["FAIL"]
     assert f"held by the daemon (pid {os.getpid()})" in found[-1].text
@@ -228,7 +228,7 @@ def test_check_leaves_a_serial_server_alone_that_the_daemon_reads(tmp_path: Path
     (tmp_path / "data").mkdir()
     (shut,) = findings(tmp_path, f"tcp://127.0.0.1:{port}")
     assert shut.grade == "FAIL"
-    with TableLock(tmp_path / "data", "T09"), socket.create_server(("127.0.0.1", 0)) as server:
+    with TableLock(tmp_path / "data" / "T09.db", "T09"), socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
         (theirs,) = findings(tmp_path, f"tcp://127.0.0.1:{server.getsockname()[1]}")
         assert theirs.grade == "ok" and f"the daemon (pid {os.getpid()})" in theirs.text

@@ -121,7 +121,7 @@ def test_the_scanners_own_beep_is_sent_to_the_scanner(
 
 
 def test_not_while_a_daemon_holds_the_table(typed: Typed, stopped: Path, run: Path) -> None:
-    with TableLock(run, "T07"):
+    with TableLock(run / "T07.db", "T07"):
         code, out, err = typed("signal", "close", "--config", str(stopped))
     assert (code, out) == (1, "") and "is held by process" in err and "--socket" in err
 
@@ -161,7 +161,7 @@ def test_check_leaves_alone_what_the_daemon_has(
 ) -> None:
     with stopped.open("a") as file:
         file.write(f'[beeper]\ndriver = "relay"\ndevice = "{terminal[1]}"\n')
-    with TableLock(run, "T07"):
+    with TableLock(run / "T07.db", "T07"):
         (line,) = checked(typed, stopped)
     assert line.startswith("ok    beeper: relay, not looked at; hear it: tablectl signal close")
     os.set_blocking(terminal[0], False)
@@ -175,7 +175,7 @@ def test_check_tells_what_the_daemon_knows_of_its_beepers(
     text = stopped.read_text().split("[api]")[0]
     stopped.write_text(f'{text}[api]\nsocket = "{daemon.socket}"\n[beeper]\ndriver = "bell"\n')
     daemon.state = (200, {**STATE, "beeper": {"why": "no terminal to ring"}})
-    with TableLock(run, "T07"):
+    with TableLock(run / "T07.db", "T07"):
         lines = checked(typed, stopped)
     assert lines[0].startswith("warn  beeper: the daemon cannot be heard: no terminal to ring")
 

@@ -147,7 +147,7 @@ def test_while_a_scan_holds_the_port_no_daemon_starts_and_the_other_way_round(
 ) -> None:
     config = str(configured(tmp_path, shoes().device))
     (tmp_path / "data").mkdir()
-    with TableLock(tmp_path / "data", "T09"):
+    with TableLock(tmp_path / "data" / "T09.db", "T09"):
         for words in (["scan"], ["capture", str(tmp_path / "x.capture")]):
             code, _, err = alone(*words, "--config", config, "--seconds", "0.3")
             assert code == 1

@@ -58,8 +58,11 @@ def test_9_03_and_by_the_kernels_mark_where_the_port_is_hardware(mocker: MockerF
 
 
 def test_9_03_above_both_the_table_has_one_controller(tmp_path: Path) -> None:
-    with TableLock(tmp_path, "T07"), pytest.raises(TableLocked, match=f"process {os.getpid()} already"):
-        TableLock(tmp_path, "T07").acquire()
+    with (
+        TableLock(tmp_path / "T07.db", "T07"),
+        pytest.raises(TableLocked, match=f"process {os.getpid()} already"),
+    ):
+        TableLock(tmp_path / "T07.db", "T07").acquire()
 
 
 def test_9_03_a_refused_serial_server_is_told_as_another_reader() -> None:

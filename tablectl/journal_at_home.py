@@ -1,0 +1,113 @@
+"""Whether the files of a running table's journal are where they were: people move and remove files.
+
+SQLite goes on in what it has open, and nothing fails until the next start does not find it.  So it is looked
+at each second, and told while it can still be put right.  A lock file that is gone is made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+
+from tablectl.journal_file import beside, second_names
+from tablectl.lock import TableLock, TableLocked, same_file
+
+EVERY = 1.0
+_NEVER = "Nothing may be moved or removed in its folder while the table runs: who or what did it?"
+
+
+class AtHome:
+    """Looks after the files that ``lock`` stands for, from the opening of the journal to :meth:`end`."""
+
+    def __init__(self, lock: TableLock) -> None:
+        self._lock = lock
+        self._journal = lock.journal
+        self._log = beside(self._journal, "-wal")
+        self._one = threading.Lock()
+        self._ended = False
+        self._log_was = self._log_now()
+
+    def end(self) -> None:
+        """Before the lock is given up. A look that hangs in a disk is waited for."""
+        with self._one:
+            self._ended = True
+
+    def look(self) -> str:
+        """What is not as it was, in words for a technician, or ""."""
+        with self._one:
+            if self._ended:
+                return ""
+            try:
+                return " ".join(filter(None, (self._lock_file(), self._journal_file(), self._log_file())))
+            except OSError as fault:
+                return f"Whether the journal's files are in their place cannot be seen: {fault}."
+
+    def _lock_file(self) -> str:
+        path = self._lock.path
+        try:
+            if not self._lock.again():
+                return ""
+        except TableLocked as fault:
+            return f"The lock file {path} was removed or replaced, and there is another holder: {fault}."
+        except OSError as fault:
+            return (
+                f"The lock file {path} was removed or replaced, and cannot be made again: {fault.strerror}. "
+                "It is tried each second; the journal's own lock keeps other controllers out."
+            )
+        return (
+            f"The lock file {path} was removed or replaced while the table runs, and is made again. "
+            f"The journal has a lock of its own: no other controller could open it. {_NEVER}"
+        )
+
+    def _journal_file(self) -> str:
+        held = self._lock.held
+        if held is None:
+            return ""
+        if same_file(self._journal, held):
+            return f"{names[0].upper()}{names[1:]}." if (names := second_names(self._journal)) else ""
+        if os.fstat(held).st_nlink:
+            return (
+                f"The journal's file {self._journal} was moved away, and the table goes on in that file. Put "
+                f"that very file back (mv, no copy) before the table is stopped. {_NEVER}"
+            )
+        return (
+            f"The journal's file {self._journal} was removed: what is in it goes with this process. Do not "
+            f"stop the table before it is saved: docs/journal.md, what damage looks like. {_NEVER}"
+        )
+
+    def _log_file(self) -> str:
+        now = self._log_now()
+        self._log_was = self._log_was or now  # SQLite makes it when it needs it
+        if now == self._log_was:
+            return ""
+        return (
+            f"The journal's log {self._log} was moved, removed or replaced, and the table goes on in the one "
+            "that was there. Put that very file back (mv); if it is no more, stop the table between two "
+            f"shoes (systemctl stop): that writes all into the journal, a kill would lose rows. {_NEVER}"
+        )
+
+    def _log_now(self) -> tuple[int, int] | None:
+        try:
+            there = self._log.stat()
+        except FileNotFoundError:
+            return None
+        return there.st_dev, there.st_ino
+
+
+async def look_after(
+    home: AtHome, alarm: Callable[[str, str], None], over: Callable[[str, str], None]
+) -> None:
+    """Each second, for ever. ``alarm(code, text)`` raises an alert, ``over`` ends it."""
+    from tablectl.delivery.aside import aside  # which loads more than who only reads journals needs
+
+    said = ""
+    while True:
+        await asyncio.sleep(EVERY)
+        now = await aside(home.look)
+        if now and now != said:
+            alarm("journal-place", now)
+        elif said and not now:
+            over("journal-place", f"Over: the journal's files and lock are in their place. It was: {said}")
+        said = now
