@@ -1,7 +1,8 @@
 """Whether the files of a running table's journal are where they were: people move and remove files.
 
 SQLite goes on in what it has open, and nothing fails until the next start does not find it.  So it is looked
-at each second, and told while it can still be put right.  A lock file that is gone is made again.
+at each second, and told while it can still be put right; until then no round begins that would be lost with
+it.  A lock file that is gone is made again.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tablectl.journal_file import beside, second_names
 from tablectl.lock import TableLock, TableLocked, same_file
 
 EVERY = 1.0
+UNSAFE = "its file was moved or removed, a round would be lost with it; a technician reads: tablectl alerts"
 _NEVER = "Nothing may be moved or removed in its folder while the table runs: who or what did it?"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """``said``: what is not as it was, for a technician, or "". ``lost``: the next start would lack rows."""
+
+    said: str = ""
+    lost: bool = False
 
 
 class AtHome:
@@ -34,15 +45,17 @@ class AtHome:
         with self._one:
             self._ended = True
 
-    def look(self) -> str:
-        """What is not as it was, in words for a technician, or ""."""
+    def look(self) -> Look:
+        """How it is now."""
         with self._one:
             if self._ended:
-                return ""
+                return Look()
             try:
-                return " ".join(filter(None, (self._lock_file(), self._journal_file(), self._log_file())))
+                lock, names = self._lock_file(), self._second_name()
+                gone = " ".join(filter(None, (self._journal_file(), self._log_file())))
             except OSError as fault:
-                return f"Whether the journal's files are in their place cannot be seen: {fault}."
+                return Look(f"Whether the journal's files are in their place cannot be seen: {fault}.")
+        return Look(" ".join(filter(None, (lock, gone, names))), bool(gone))
 
     def _lock_file(self) -> str:
         path = self._lock.path
@@ -61,12 +74,16 @@ class AtHome:
             f"The journal has a lock of its own: no other controller could open it. {_NEVER}"
         )
 
+    def _second_name(self) -> str:
+        held = self._lock.held
+        if held is None or not same_file(self._journal, held):
+            return ""
+        return f"{names[0].upper()}{names[1:]}." if (names := second_names(self._journal)) else ""
+
     def _journal_file(self) -> str:
         held = self._lock.held
-        if held is None:
+        if held is None or same_file(self._journal, held):
             return ""
-        if same_file(self._journal, held):
-            return f"{names[0].upper()}{names[1:]}." if (names := second_names(self._journal)) else ""
         if os.fstat(held).st_nlink:
             return (
                 f"The journal's file {self._journal} was moved away, and the table goes on in that file. Put "
@@ -97,17 +114,27 @@ class AtHome:
 
 
 async def look_after(
-    home: AtHome, alarm: Callable[[str, str], None], over: Callable[[str, str], None]
+    home: AtHome,
+    alarm: Callable[[str, str], None],
+    over: Callable[[str, str], None],
+    unsafe: Callable[[str | None], None],
 ) -> None:
-    """Each second, for ever. ``alarm(code, text)`` raises an alert, ``over`` ends it."""
+    """Each second, for ever. ``alarm(code, text)`` raises an alert, ``over`` ends it.
+
+    ``unsafe(why)``: no round may begin; None: it may.
+    """
     from tablectl.delivery.aside import aside  # which loads more than who only reads journals needs
 
-    said = ""
+    was = Look()
     while True:
         await asyncio.sleep(EVERY)
         now = await aside(home.look)
-        if now and now != said:
-            alarm("journal-place", now)
-        elif said and not now:
-            over("journal-place", f"Over: the journal's files and lock are in their place. It was: {said}")
-        said = now
+        if now.lost != was.lost:
+            unsafe(UNSAFE if now.lost else None)
+        if now.said and now.said != was.said:
+            alarm("journal-place", now.said)
+        elif was.said and not now.said:
+            over(
+                "journal-place", f"Over: the journal's files and lock are in their place. It was: {was.said}"
+            )
+        was = now

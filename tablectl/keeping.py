@@ -76,10 +76,14 @@ class Keeping:
             service.add(partial(keep, reader, note, writer.trim, self._days, self._mirrored, self._clock))
 
     def looks(
-        self, alarm: Callable[[str, str], None], over: Callable[[str, str], None], service: Service
+        self,
+        alarm: Callable[[str, str], None],
+        over: Callable[[str, str], None],
+        unsafe: Callable[[str | None], None],
+        service: Service,
     ) -> None:
         """Before the service loop starts: have it look after the journal's files."""
-        service.add(partial(look_after, self._home, alarm, over))
+        service.add(partial(look_after, self._home, alarm, over, unsafe))
 
     def committed(self) -> None:
         """On the journal's thread: there is more for the mirror."""

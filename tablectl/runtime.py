@@ -179,7 +179,7 @@ class Runtime:
             log=self.log,
         )
         keeping.trims(self.core, self.writer, self.service)
-        keeping.looks(self._alarm, self.supervision.over, self.service)
+        keeping.looks(self._alarm, self.supervision.over, self._set_journal, self.service)
         self._add_api(past)
         self._delivering.add_to(self.service)
         self._reloading = Reloading(
@@ -297,6 +297,9 @@ class Runtime:
         self.incidents.flight.note(self._clock().boot, "link", "good" if link.good else link.reason)
         self._link.now_is(link)
         self.core.around = replace(self.core.around, link_why=self._link.why)
+
+    def _set_journal(self, why: str | None) -> None:
+        self.core.around = replace(self.core.around, journal_why=why)
 
     def _set_acked(self, sequence: int) -> None:
         self.outside.acked = sequence

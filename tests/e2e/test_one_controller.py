@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -129,6 +130,8 @@ def test_whose_files_are_moved_away_the_daemon_tells_and_not_of_a_disk() -> None
             place, away = rig.folder / name, rig.folder / "away"
             place.rename(away)
             until(lambda p=place: f"{p} " in alert(rig, "journal-place"), "it is told by its name")  # type: ignore[misc]
+            status, answer = rig.command("bets open", expect={"version": rig.client.state()["version"]})
+            assert status != 200 and journal_at_home.UNSAFE in json.dumps(answer), answer
             away.rename(place)
             until(lambda: alert(rig, "journal-place").startswith("Over"), "and that it is back")
         plays_on(rig)
