@@ -210,6 +210,6 @@ def test_a_check_of_a_long_journal_ends(table: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_check_while_another_process_holds_the_table_looks_at_nothing(table: Path) -> None:
     (table / "T07.db").write_bytes(b"")
-    with TableLock(table, "T07"):
+    with TableLock(table / "T07.db", "T07"):
         found = of_journal(table)
     assert found.grade == WARN and "is held by process" in found.text
