@@ -1,8 +1,11 @@
-"""Whether the files of a running table's journal are where they were: people move and remove files.
+"""Whether the files of a running table's journal are where they were: people move and overwrite files.
 
-SQLite goes on in what it has open, and nothing fails until the next start does not find it.  So it is looked
-at each second, and told while it can still be put right; until then no round begins that would be lost with
-it.  A lock file that is gone is made again.
+SQLite goes on in what it has open and in what it remembers, and nothing fails until the next start.  So it is
+looked at each second, and told while it can still be put right; until then no round begins that would be lost
+with it.  A lock file that is gone is made again.
+
+That a file was overwritten where it lies shows in its length: neither of the two ever becomes shorter while
+the table runs, the log no shorter than what SQLite leaves of a long one (:data:`LOG_STAYS`).
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from tablectl.journal_file import beside, second_names
+from tablectl.journal_file import LOG_STAYS, beside, second_names
 from tablectl.lock import TableLock, TableLocked, same_file
 
 EVERY = 1.0
@@ -39,6 +43,8 @@ class AtHome:
         self._one = threading.Lock()
         self._ended = False
         self._log_was = self._log_now()
+        self._lengths: dict[Path, int] = {}
+        self._spoiled: dict[Path, str] = {}
 
     def end(self) -> None:
         """Before the lock is given up. A look that hangs in a disk is waited for."""
@@ -82,8 +88,10 @@ class AtHome:
 
     def _journal_file(self) -> str:
         held = self._lock.held
-        if held is None or same_file(self._journal, held):
+        if held is None:
             return ""
+        if same_file(self._journal, held):
+            return self._overwritten(self._journal, os.fstat(held).st_size)
         if os.fstat(held).st_nlink:
             return (
                 f"The journal's file {self._journal} was moved away, and the table goes on in that file. Put "
@@ -98,12 +106,25 @@ class AtHome:
         now = self._log_now()
         self._log_was = self._log_was or now  # SQLite makes it when it needs it
         if now == self._log_was:
-            return ""
+            return "" if now is None else self._overwritten(self._log, self._log.stat().st_size, LOG_STAYS)
         return (
             f"The journal's log {self._log} was moved, removed or replaced, and the table goes on in the one "
             "that was there. Put that very file back (mv); if it is no more, stop the table between two "
             f"shoes (systemctl stop): that writes all into the journal, a kill would lose rows. {_NEVER}"
         )
+
+    def _overwritten(self, path: Path, length: int, stays: int | None = None) -> str:
+        """In words; once it is so it stays so, whatever is written there afterwards."""
+        before = self._lengths.get(path, 0)
+        self._lengths[path] = max(before, length)
+        if length < (before if stays is None else min(before, stays)):
+            self._spoiled.setdefault(
+                path,
+                f"{path} was overwritten or cut while the table runs: from {before} bytes to {length}. What "
+                "the table wrote there is lost or mixed with something else. Finish the hand, stop the table "
+                f"and restore the newest copy, the mirror best (docs/journal.md). {_NEVER}",
+            )
+        return self._spoiled.get(path, "")
 
     def _log_now(self) -> tuple[int, int] | None:
         try:
@@ -117,24 +138,24 @@ async def look_after(
     home: AtHome,
     alarm: Callable[[str, str], None],
     over: Callable[[str, str], None],
-    unsafe: Callable[[str | None], None],
+    unsafe: Callable[[str], None],
 ) -> None:
     """Each second, for ever. ``alarm(code, text)`` raises an alert, ``over`` ends it.
 
-    ``unsafe(why)``: no round may begin; None: it may.
+    ``unsafe(text)``: what the next start would lack rows by, so that no round may begin; "": it may.
     """
     from tablectl.delivery.aside import aside  # which loads more than who only reads journals needs
 
-    was = Look()
+    was: Look | None = None  # what was told before the start may stand there still
     while True:
-        await asyncio.sleep(EVERY)
         now = await aside(home.look)
-        if now.lost != was.lost:
-            unsafe(UNSAFE if now.lost else None)
-        if now.said and now.said != was.said:
+        if now.lost or was is None or was.lost:
+            unsafe(now.said if now.lost else "")
+        before = "" if was is None else was.said
+        if now.said and now.said != before:
             alarm("journal-place", now.said)
-        elif was.said and not now.said:
-            over(
-                "journal-place", f"Over: the journal's files and lock are in their place. It was: {was.said}"
-            )
+        elif not now.said and (before or was is None):
+            it_was = f" It was: {before}" if before else ""
+            over("journal-place", f"Over: the journal's files and lock are in their place.{it_was}")
         was = now
+        await asyncio.sleep(EVERY)

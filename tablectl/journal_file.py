@@ -32,6 +32,8 @@ WAY_OUT = (
 )
 OTHER_VERSION = "run the version that wrote it, or a newer one"
 LOGS = ("-wal", "-shm")
+LOG_STAYS = 8 << 20
+"""Bytes to which a log that grew longer is cut."""
 CHUNK = 1 << 20
 LEAST = 512
 """Bytes of the smallest page: a shorter file is no database."""
@@ -210,7 +212,7 @@ def prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")
     db.execute("PRAGMA wal_autocheckpoint=1000")
-    db.execute(f"PRAGMA journal_size_limit={8 << 20}")
+    db.execute(f"PRAGMA journal_size_limit={LOG_STAYS}")
 
 
 def empty(path: Path, meta: Mapping[str, object]) -> sqlite3.Connection:

@@ -79,7 +79,7 @@ class Keeping:
         self,
         alarm: Callable[[str, str], None],
         over: Callable[[str, str], None],
-        unsafe: Callable[[str | None], None],
+        unsafe: Callable[[str], None],
         service: Service,
     ) -> None:
         """Before the service loop starts: have it look after the journal's files."""

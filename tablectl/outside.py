@@ -29,6 +29,8 @@ class Outside:
     last_result: dict[str, Any] | None
     mirror: Mirror | None = None
     rounds: int = 0
+    misplaced: str = ""
+    """What is not in its place of the journal, so that no round may begin."""
 
     def resulted(self, data: dict[str, Any]) -> None:
         """A result was committed."""
@@ -38,6 +40,7 @@ class Outside:
     def view(self, now: int, row: int) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns; ``row``: the newest."""
         why, trouble = self.link.why, self.writer.trouble
+        misplaced = "journal-place" if self.misplaced else None
         return {
             "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or "", "configured": self.link.configured},
@@ -46,8 +49,8 @@ class Outside:
                 "cause": self.writer.cause,
                 "depth": self.writer.depth,
                 "error": self.writer.error,
-                "alert": None if trouble is None else trouble.code,
-                "why": "" if trouble is None else trouble.present,
+                "alert": misplaced if trouble is None else trouble.code,
+                "why": self.misplaced if trouble is None else trouble.present,
             },
             "mirror": None if self.mirror is None else self.mirror.view(row),
             "beeper": {"why": self.signals.trouble or ""},

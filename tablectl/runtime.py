@@ -30,6 +30,7 @@ from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Sender
 from tablectl.gate import Gate
 from tablectl.incidents import Incidents
+from tablectl.journal_at_home import UNSAFE
 from tablectl.journal_writer import Batch, JournalWriter
 from tablectl.keeping import Keeping
 from tablectl.late_credentials import come
@@ -298,8 +299,9 @@ class Runtime:
         self._link.now_is(link)
         self.core.around = replace(self.core.around, link_why=self._link.why)
 
-    def _set_journal(self, why: str | None) -> None:
-        self.core.around = replace(self.core.around, journal_why=why)
+    def _set_journal(self, misplaced: str) -> None:
+        self.outside.misplaced = misplaced
+        self.core.around = replace(self.core.around, journal_why=UNSAFE if misplaced else None)
 
     def _set_acked(self, sequence: int) -> None:
         self.outside.acked = sequence

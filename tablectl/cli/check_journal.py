@@ -84,7 +84,7 @@ def _asked(config: Config) -> tuple[bool, str]:
 
     with suppress(NotReachable, Interrupted, KeyError, TypeError):
         journal = Client(config.socket_path).state()["journal"]
-        return True, "" if journal["state"] == "ok" else str(journal["why"])[:500]
+        return True, str(journal["why"])[:800]
     return False, ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tablectl import journal_at_home
+from tablectl.cli.check_journal import journal_findings
 from tablectl.cli.journal_source import stopped
 from tablectl.cli.output import Refused
 from tablectl.config import load_config
@@ -137,6 +138,23 @@ def test_whose_files_are_moved_away_the_daemon_tells_and_not_of_a_disk() -> None
         plays_on(rig)
 
 
+@pytest.mark.parametrize("spoiled", ["E2E.db", "E2E.db-wal"])
+def test_what_is_overwritten_in_its_place_is_told_and_ends_betting(spoiled: str) -> None:
+    with at_play() as rig:
+        until(lambda: rig.client.state()["journal"]["why"] == "", "all is well")
+        place = rig.folder / spoiled
+        was = place.read_bytes()
+        assert was
+        place.write_bytes(was[: len(was) // 2])  # as by `cp` of an older copy
+        until(lambda: f"{place} was overwritten" in alert(rig, "journal-place"), "it is told")
+        status, answer = rig.command("bets open", expect={"version": rig.client.state()["version"]})
+        assert status != 200 and journal_at_home.UNSAFE in json.dumps(answer), answer
+        journal = rig.client.state()["journal"]
+        assert (journal["alert"], str(place) in journal["why"]) == ("journal-place", True)
+        (found,) = [one for one in journal_findings(load_config(rig.config)) if one.what == "journal"]
+        assert found.grade == "FAIL" and str(place) in found.text
+
+
 def test_what_is_removed_under_a_daemon_is_saved_as_the_guide_says() -> None:
     with at_play() as rig:
         for one in rig.folder.glob("E2E.db*"):
@@ -158,6 +176,7 @@ def test_what_is_removed_under_a_daemon_is_saved_as_the_guide_says() -> None:
         rig.start_daemon()
         state = rig.client.state()
         assert state["row"] >= row and state["last_result"]["round"] == 1
+        until(lambda: alert(rig, "journal-place").startswith("Over: "), "and that it is over")
 
 
 def test_a_command_that_holds_the_stopped_table_is_named_by_its_process() -> None:
