@@ -275,6 +275,23 @@ def test_nothing_altered_is_given_out(tmp_path: Path, capsys: pytest.CaptureFixt
         assert not list(tmp_path.iterdir())
         change(bad, good)
         assert get(rig, "/v1/rounds/1/1")["round"] == 1
+        with closing(sqlite3.connect(rig.journal_path, isolation_level=None)) as db:
+            db.execute("UPDATE rows SET round = 1000 WHERE row = ?", (row,))
+            start = db.execute("SELECT row FROM rows WHERE type = 'shoe.started'").fetchone()[0]
+            for resource in (
+                "/v1/rounds?last=1", "/v1/rounds/1/1", "/v1/rounds/1/1/explain", "/v1/shoes/1/report",
+                "/v1/journal/rows?shoe=1&round=1",
+            ):  # fmt: skip
+                status, answer = rig.client.get(resource)
+                assert status == 500 and f"row {row}: its index" in answer["error"], (resource, answer)
+            db.execute("UPDATE rows SET round = 1 WHERE row = ?", (row,))
+            for column in ("type = 'zz'", "shoe = 99"):
+                db.execute(f"UPDATE rows SET {column} WHERE row = ?", (start,))
+                status, answer = rig.client.get(f"/v1/journal/rows?after={start}")
+                assert status == 500 and f"row {start}: its index" in answer["error"], "no burn faces"
+                assert rig.client.get("/v1/journal/verify")[1]["row"] == start
+                db.execute("UPDATE rows SET type = 'shoe.started', shoe = 1 WHERE row = ?", (start,))
+        assert get(rig, f"/v1/journal/rows?after={start}")["rows"]
 
 
 def revealed(row: int) -> dict[str, Any]:
