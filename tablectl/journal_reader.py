@@ -148,6 +148,10 @@ class JournalReader(RoundQueries):
         found too. Raises :class:`JournalFault` naming a row that is not what was written, once those before
         it were given: nothing damaged is sent, nothing left out.
         """
+        with self.at_once():
+            return self._bodies(first_sequence, limit)
+
+    def _bodies(self, first_sequence: int, limit: int) -> list[Outgoing]:
         sql = "SELECT row FROM rows WHERE sequence < ? ORDER BY sequence DESC LIMIT 1"
         after = before = self._one(sql, first_sequence) or self.anchor().row
         wanted = max(first_sequence, self.first_sequence())

@@ -71,18 +71,13 @@ class RoundQueries:
         return both if outside else span
 
     def _seed(self, shoe: int, round: int | None) -> int | None:
-        """A row of that shoe or round, or else one of its shoe before it."""
+        """The first row of that shoe or round; of one whose begin is not there, of what came before it."""
+        begun = f"SELECT 1 FROM rows WHERE shoe = ? AND round = ? AND type IN {_BEGINS}"  # noqa: S608
+        if round is not None and self._one(begun, shoe, round) is None:
+            round = self._one("SELECT max(round) FROM rows WHERE shoe = ? AND round < ?", shoe, round)
         if round is None:
             return self._one("SELECT min(row) FROM rows WHERE shoe = ?", shoe)
-        begin = "SELECT min(row) FROM rows WHERE shoe = ? AND round = ?"
-        if self._one(f"{begin} AND type IN {_BEGINS}", shoe, round) is None:
-            sql = "SELECT max(round) FROM rows WHERE shoe = ? AND round < ?"
-            before = self._one(sql, shoe, round)
-            row = self._one(begin, shoe, before)
-            if row is None:
-                row = self._one("SELECT min(row) FROM rows WHERE shoe = ?", shoe)
-            return row
-        return self._one(begin, shoe, round)
+        return self._one("SELECT min(row) FROM rows WHERE shoe = ? AND round = ?", shoe, round)
 
     def _one(self, sql: str, *values: object) -> int | None:
         found = self._all(sql, *values)
