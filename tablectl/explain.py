@@ -28,7 +28,8 @@ class NotExplained(Exception):
 def explain(shoe: Entry | None, entries: Sequence[Entry], decode: Decode, *, over: bool) -> dict[str, Any]:
     """The derivation of one round. ``shoe``: the row its shoe started with; ``over``: it has ended.
 
-    Raises :class:`NotExplained` for a round that is not settled: its cards may lie face down.
+    Raises :class:`NotExplained` for a round that is not settled, as its cards may lie face down, and for one
+    whose cards are not all there.
     """
     name = next((f"{e.event.shoe}/{e.event.round}" for e in entries), "-")
     if not any(isinstance(e.event, ev.RoundResulted | ev.RoundVoided) for e in entries):
@@ -131,6 +132,12 @@ class _Derivation(HandSteps):
     def _judge(
         self, entry: Entry, said: dict[str, Any], player: Sequence[str], banker: Sequence[str], revision: int
     ) -> None:
+        if len(player) < 2 or len(banker) < 2:
+            raise NotExplained(
+                f"round {entry.event.shoe}/{entry.event.round} cannot be derived: of its cards only "
+                f"{len(player)} of the Player and {len(banker)} of the Banker are in the journal before row "
+                f"{entry.row}; look for the damage with tablectl journal verify"
+            )
         self._rule(player, banker)
         self._published, self._revision = dict(said), revision
         laid = dict(zip(PLACES["P"], player, strict=False)) | dict(zip(PLACES["B"], banker, strict=False))

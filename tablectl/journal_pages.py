@@ -14,7 +14,8 @@ from typing import Any
 from tablectl.clock import iso
 from tablectl.events import ShoeEnded, ShoeStarted
 from tablectl.journal_reader import PAGE, JournalReader
-from tablectl.journal_rows import Row, place
+from tablectl.journal_rounds import said
+from tablectl.journal_rows import Row
 
 PAGE_BYTES = 2 << 20
 """About the longest page, whatever is in its rows."""
@@ -55,50 +56,68 @@ def facts(reader: JournalReader) -> dict[str, Any]:
 
 
 def shoe_in_play(reader: JournalReader) -> tuple[int, int] | None:
-    """The shoe whose hidden faces must not be told, and the row with which it began."""
-    start = reader.last_of_type(ShoeStarted.TYPE)
-    if start is None or (reader.last_of_type(ShoeEnded.TYPE) or 0) > start:
-        return None
-    ((shoe,),) = reader._all("SELECT shoe FROM rows WHERE row = ?", start)
-    return int(str(shoe)), start
+    """The shoe whose hidden faces must not be told, and the row with which it began.
+
+    Raises :class:`JournalFault` for a row that is not what was written.
+    """
+    start, end = reader.last_of_type(ShoeStarted.TYPE) or 0, reader.last_of_type(ShoeEnded.TYPE) or 0
+    # A shoe that ended unseen is still held for one in play. That none began since is read in the rows.
+    upto = start if start > end else reader.last()[0]
+    found = None
+    for row in reader.in_order(f"row BETWEEN {max(start, end)} AND {upto}"):
+        where = said(row)
+        if where.type == ShoeStarted.TYPE:
+            found = where.shoe or 0, row.row
+        elif where.type == ShoeEnded.TYPE:
+            found = None
+    return found
 
 
 def page(reader: JournalReader, wanted: Wanted, limit: int = PAGE) -> dict[str, Any]:
-    """At most 500 rows, and ``after``: where to go on; None: that was the end.
+    """Of at most 500 rows those asked for, and ``after``: where to go on; None: that was the end.
+
+    Every row in between is read and checked, so that none is left out.
 
     Raises :class:`JournalFault` for a row that is not what was written.
     """
     where, values = ["row > ?"], [wanted.after]
-    for test, value in (
-        ("row <= ?", wanted.upto),
-        ("shoe = ?", wanted.shoe),
-        ("round = ?", wanted.round),
-    ):
-        if value is not None:
-            where.append(test)
-            values.append(value)
-    if wanted.public:
-        where.append("sequence IS NOT NULL")
+    if wanted.upto is not None:
+        where.append("row <= ?")
+        values.append(wanted.upto)
+    if wanted.shoe is not None:
+        where.append(reader.lies(wanted.shoe, wanted.round))
     limit = min(limit, PAGE)
-    in_play = shoe_in_play(reader)
+    in_play = None if wanted.reveal else shoe_in_play(reader)
     rows: list[dict[str, Any]] = []
-    size, whole = 0, True
+    size, after = 0, None
     found = reader.found(f"{' AND '.join(where)} ORDER BY row LIMIT ?", *values, limit)
     for row, digest in found:
         size += len(row.public or b"") + len(row.private) + len(row.raw)
-        if rows and size > PAGE_BYTES:
-            whole = False
+        if after is not None and size > PAGE_BYTES:
             break
+        after = row.row
+        if not _asked(row, wanted):
+            continue
         try:
             rows.append(_told(row, digest, in_play, wanted))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise reader.fault(row.row, str(error)) from error
-    more = not whole or len(found) == limit
-    return {"rows": rows, "after": rows[-1]["row"] if more and rows else None}
+    else:
+        after = after if len(found) == limit else None
+    return {"rows": rows, "after": after}
+
+
+def _asked(row: Row, wanted: Wanted) -> bool:
+    where = said(row)
+    return (
+        wanted.shoe in (None, where.shoe)
+        and wanted.round in (None, where.round)
+        and not (wanted.public and row.sequence is None)
+    )
 
 
 def _told(row: Row, digest: bytes, in_play: tuple[int, int] | None, wanted: Wanted) -> dict[str, Any]:
-    inner, where = json.loads(row.private), row.where or place(row)
+    inner, where = json.loads(row.private), said(row)
     made = {"row": row.row, "sequence": row.sequence, "time": iso(int(inner["wall"])), "type": where.type}
     made |= {"shoe": where.shoe, "round": where.round}
     secret = in_play is not None and row.row >= in_play[1] and not wanted.reveal

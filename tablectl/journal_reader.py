@@ -16,10 +16,9 @@ from pathlib import Path
 
 from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, foreign, open_existing
 from tablectl.journal_place import where_in_file
-from tablectl.journal_rounds import RoundQueries
+from tablectl.journal_rounds import MOST_ROW, RoundQueries
 from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
 
-MOST_ROW = (1 << 63) - 1
 PAGE = 500
 """Most rows of one read, so that no read holds a snapshot for long."""
 
@@ -97,7 +96,10 @@ class JournalReader(RoundQueries):
                 raise self.fault(row.row - 1, "it is missing")
             before = anchor.hash
         try:
-            self._fits(row, (before, chained(before, row)), columns[5:10])  # type: ignore[arg-type]
+            digests = (before, chained(before, row))  # type: ignore[arg-type]
+            if columns[5:7] != digests:
+                self._follows(row, self._sequence(row.row - 1, self.anchor()))
+            self._fits(row, digests, columns[5:10])  # type: ignore[arg-type]
         except TypeError as error:
             raise self.fault(row.row, _OTHER_KIND) from error
         except ValueError as error:
@@ -121,7 +123,11 @@ class JournalReader(RoundQueries):
 
     def every_row(self, after: int = 0) -> Iterator[Row]:
         """All rows behind ``after``, page by page."""
-        while page := self.rows(after):
+        return self.in_order("TRUE", after)
+
+    def in_order(self, where: str, after: int = 0) -> Iterator[Row]:
+        """The rows that ``where`` leads to, behind ``after``, page by page."""
+        while page := self._rows(f"{where} AND row > ? ORDER BY row LIMIT ?", after, PAGE):
             yield from page
             after = page[-1].row
 
@@ -136,16 +142,43 @@ class JournalReader(RoundQueries):
         return self._rows("type = ? ORDER BY row", event_type)
 
     def bodies(self, first_sequence: int, limit: int = 100) -> list[Outgoing]:
-        """Public events from ``first_sequence`` on, as they are to be sent.
+        """Public events from ``first_sequence`` on, as they are to be sent, without a gap.
 
-        Raises :class:`JournalFault` naming a row that is not what was written: nothing damaged is sent.
+        The rows are read in their order from the event before on: one that the sequence does not lead to is
+        found too. Raises :class:`JournalFault` naming a row that is not what was written, once those before
+        it were given: nothing damaged is sent, nothing left out.
         """
-        found = self._rows("sequence >= ? ORDER BY sequence LIMIT ?", first_sequence, limit)
-        return [
-            Outgoing(row.sequence, json.loads(row.public)["id"], row.public)
-            for row in found
-            if row.sequence is not None and row.public is not None
-        ]
+        with self.at_once():
+            return self._bodies(first_sequence, limit)
+
+    def _bodies(self, first_sequence: int, limit: int) -> list[Outgoing]:
+        sql = "SELECT row FROM rows WHERE sequence < ? ORDER BY sequence DESC LIMIT 1"
+        after = before = self._one(sql, first_sequence) or self.anchor().row
+        wanted = max(first_sequence, self.first_sequence())
+        made: list[Outgoing] = []
+        one_by_one = False
+        while len(made) < limit:
+            try:
+                size = 1 if one_by_one else limit - len(made) + 1
+                page = self._rows("row > ? ORDER BY row LIMIT ?", after, size)
+            except JournalFault:
+                if made:
+                    break
+                if one_by_one:
+                    raise
+                one_by_one = True  # the rows before the bad one, which is then named
+                continue
+            if not page:
+                break
+            after = page[-1].row
+            for row in page:
+                if row.sequence is not None and row.public is not None and row.sequence >= first_sequence:
+                    made.append(Outgoing(row.sequence, json.loads(row.public)["id"], row.public))
+        if not made or made[0].sequence != wanted:
+            self._rows("row = ?", before)  # the row that led here
+        if made and made[0].sequence != wanted:
+            raise self.fault(before, f"event {wanted} should follow, not {made[0].sequence}")
+        return made[:limit]
 
     def last(self) -> tuple[int, int]:
         """Number of the newest row and of the newest public event; what was removed counts."""
@@ -268,9 +301,12 @@ class JournalReader(RoundQueries):
     ) -> None:
         if row.row != before + 1:
             raise self.fault(before + 1, "it is missing")
+        self._follows(row, sequence)
+        self._fits(row, digests, rest)
+
+    def _follows(self, row: Row, sequence: int) -> None:
         if (row.sequence is None) != (row.public is None) or row.sequence not in (None, sequence + 1):
             raise self.fault(row.row, f"event {sequence + 1} should follow, not {row.sequence}")
-        self._fits(row, digests, rest)
 
     def _fits(self, row: Row, digests: tuple[bytes, bytes], rest: tuple[object, ...]) -> None:
         """``digests``: what its ``prev_hash`` and ``hash`` must be; ``rest``: those two, and its index."""

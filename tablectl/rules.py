@@ -65,7 +65,7 @@ def draws(player: Sequence[int], banker: Sequence[int], table: DrawingTable = PU
     allows simply draw no more.
     """
     p, b = len(player), len(banker)
-    if b < 2:
+    if p < 2 or b < 2:
         return Side.PLAYER if p <= b else Side.BANKER
     if b > 2 or p > 3:
         return None

@@ -245,10 +245,12 @@ def test_nothing_altered_is_given_out(tmp_path: Path, capsys: pytest.CaptureFixt
 
         change(good, bad)
         says = f"row {row}: its hash does not fit"
+        with closing(sqlite3.connect(rig.journal_path)) as db:
+            ((event_before,),) = db.execute("SELECT sequence - 1 FROM rows WHERE row = ?", (row,))
         for resource in (
             "/v1/rounds?last=1", f"/v1/rounds?at={int(time.time()) + 5}", "/v1/rounds/1/1",
             "/v1/rounds/1/1/explain", "/v1/shoes/1/report", "/v1/journal/rows",
-            "/v1/journal/rows?public=1&round=1", "/v1/events?after=0",
+            "/v1/journal/rows?public=1&round=1", f"/v1/events?after={event_before}",
         ):  # fmt: skip
             status, answer = rig.client.get(resource)
             assert status == 500 and says in answer["error"], (resource, answer)
@@ -261,15 +263,35 @@ def test_nothing_altered_is_given_out(tmp_path: Path, capsys: pytest.CaptureFixt
         for words in (
             ["recall"], ["recall", "1/1", "--json"], ["recall", "1", "--export", str(tmp_path / "a.json")],
             ["explain", "1/1"], ["shoe", "report"], ["journal", "export", str(tmp_path / "b.csv")],
-            ["journal", "show", str(row)], ["watch", "--after", "0"],
+            ["journal", "show", str(row)], ["watch", "--after", str(event_before)],
         ):  # fmt: skip
             capsys.readouterr()
             code = main([*words, "--socket", str(rig.socket_path)])
             out, err = capsys.readouterr()
             assert (code, out) == (1, "") and says in err, (words, out, err)
+        assert main(["watch", "--after", "0", "--json", "--socket", str(rig.socket_path)]) == 1
+        out, err = capsys.readouterr()
+        assert len(out.splitlines()) == event_before and says in err, "what comes before it is shown"
         assert not list(tmp_path.iterdir())
         change(bad, good)
         assert get(rig, "/v1/rounds/1/1")["round"] == 1
+        with closing(sqlite3.connect(rig.journal_path, isolation_level=None)) as db:
+            db.execute("UPDATE rows SET round = 1000 WHERE row = ?", (row,))
+            start = db.execute("SELECT row FROM rows WHERE type = 'shoe.started'").fetchone()[0]
+            for resource in (
+                "/v1/rounds?last=1", "/v1/rounds/1/1", "/v1/rounds/1/1/explain", "/v1/shoes/1/report",
+                "/v1/journal/rows?shoe=1&round=1",
+            ):  # fmt: skip
+                status, answer = rig.client.get(resource)
+                assert status == 500 and f"row {row}: its index" in answer["error"], (resource, answer)
+            db.execute("UPDATE rows SET round = 1 WHERE row = ?", (row,))
+            for column in ("type = 'zz'", "shoe = 99"):
+                db.execute(f"UPDATE rows SET {column} WHERE row = ?", (start,))
+                status, answer = rig.client.get(f"/v1/journal/rows?after={start}")
+                assert status == 500 and f"row {start}: its index" in answer["error"], "no burn faces"
+                assert rig.client.get("/v1/journal/verify")[1]["row"] == start
+                db.execute("UPDATE rows SET type = 'shoe.started', shoe = 1 WHERE row = ?", (start,))
+        assert get(rig, f"/v1/journal/rows?after={start}")["rows"]
 
 
 def revealed(row: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterator
+from itertools import chain, combinations
 from typing import Any
 
 import pytest
@@ -263,6 +264,21 @@ def test_what_was_published_with_a_card_is_held_against_the_rule() -> None:
         assert isinstance(events[at], ev.CardDealt)
         wrong = [*events[:at], dataclasses.replace(events[at], **change), *events[at + 1 :]]
         assert not explained(wrong)["agrees"], change
+
+
+@pytest.mark.parametrize("hand", [NATURAL, "2S 2D 2H 2C 5D 4C"])
+def test_a_round_whose_cards_are_not_all_there_is_refused_or_found_in_words(hand: str) -> None:
+    events = played([Card.parse(c) for c in hand.split()])
+    dealt = [e.position.value for e in events if isinstance(e, ev.CardDealt)]
+    assert len(dealt) == len(hand.split())
+    for missing in chain.from_iterable(combinations(dealt, n) for n in range(1, len(dealt) + 1)):
+        left = [e for e in events if not isinstance(e, ev.CardDealt) or e.position.value not in missing]
+        try:
+            assert not explained(left)["agrees"], missing
+        except NotExplained as why:
+            assert "round 1/1 cannot be derived" in str(why) and "tablectl journal verify" in str(why)
+        else:
+            assert len(dealt) > 4, missing
 
 
 def test_rules_that_were_changed_are_found() -> None:

@@ -550,7 +550,7 @@ WAYS: dict[str, Callable[[JournalReader], object]] = {
     "of a shoe": lambda r: r.shoe_rows(12),
     "of a shoe alone": lambda r: r.shoe_row(12, "shoe.started") and r.rows(6, 2),
     "of a moment": lambda r: [r.row_at(WALL + n * 1000) for n in range(12)],
-    "to send": lambda r: r.bodies(1),
+    "to send": lambda r: [r.bodies(n, 1) for n in range(1, 10)],
     "shown": lambda r: page(r, Wanted(after=7), 1),
     "exported": lambda r: page(r, Wanted(shoe=12, round=1, public=True)),
     "revealed": lambda r: page(r, Wanted(after=7, upto=8, reveal=True)),

@@ -249,7 +249,8 @@ class Sender(ABC):
             answer = await self._post(reader, found)
             await self._see_what_is_kept(reader, answer)
         except (sqlite3.Error, LookupError, JournalFault) as error:
-            answer = Failed(f"the journal cannot be read: {error}")
+            # What is damaged does not mend itself: what comes before it was sent, and a person must act.
+            answer = Failed(f"the journal cannot be read: {error}", halts=isinstance(error, JournalFault))
         before, at = self._outbox, self._job.clock().boot
         self._outbox = before.answered(at, answer, self._job.jitter())
         self._report(at, before, self._outbox)

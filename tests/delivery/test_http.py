@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -697,6 +699,28 @@ async def test_a_journal_that_cannot_be_read_is_tried_again(
         sender.play()
         await sender.until(lambda: "the journal cannot be read" in sender.links[-1][1])
     await sender.all_taken()
+
+
+@pytest.mark.parametrize("change", ["sequence = NULL", "type = 'x'", "raw = x'00'"])
+async def test_a_damaged_row_halts_the_delivery_once_what_comes_before_it_is_sent(
+    rig: Rig, change: str
+) -> None:
+    server = await rig.server()
+    sender = Sender(rig.path, server.events_url)
+    sender.play(30)
+    bodies = sender.bodies
+    with closing(sqlite3.connect(rig.path)) as db, db:
+        db.execute(f"UPDATE rows SET {change} WHERE row = 21")
+    sender.start()
+    try:
+        await sender.until(lambda: sender.alarms)
+        assert held(server) == bodies[:20]
+        ((code, text),) = sender.alarms
+        assert code == "delivery-halted" and "T07.db: row 21: " in text
+        assert "restore a backup (tablectl journal restore)" in text
+        assert sender.journal.acked() == 20 and not sender.links[-1][0]
+    finally:
+        await sender.stop()
 
 
 @pytest.mark.parametrize("url", ["", "ftp://x/", "http://", "/path", "http://u:p@host/", "http://[x/"])
