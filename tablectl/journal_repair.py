@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tablectl import journal_newest
+from tablectl.journal_beside import in_the_way
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, second_names
 from tablectl.journal_newest import Newest
@@ -62,15 +63,27 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
     :class:`JournalUnavailable` when the disk is in the way.
     """
     with faults_of(path):
+        must_be_free(path)
         finish(path)
         if not path.exists():
             refuse_new(path)
             return Mended()
-        if names := second_names(path):
-            raise JournalFault(f"{path}: {names}")
+        must_have_one_name(path)
         with contextlib.closing(JournalReader.open(path)) as reader:
             found = plan(reader, table, busy)
             return _anew(reader, found, busy) if found.why else found.mended
+
+
+def must_be_free(path: Path) -> None:
+    """Raises :class:`JournalUnavailable` where a file that a start writes, makes or removes cannot be."""
+    if why := in_the_way(path):
+        raise JournalUnavailable(why)
+
+
+def must_have_one_name(path: Path) -> None:
+    """Raises :class:`JournalFault` where the journal's file has names in other folders, too."""
+    if names := second_names(path):
+        raise JournalFault(f"{path}: {names}")
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tablectl.journal_file import LOGS, beside, open_existing
 from tablectl.journal_reader import JournalReader
-from tablectl.journal_repair import faults_of, plan, refuse_new
+from tablectl.journal_repair import faults_of, must_be_free, must_have_one_name, plan, refuse_new
 from tablectl.journal_replaced import ready_for
 from tablectl.journal_rows import JournalFault
 from tablectl.replay import replay_journal
@@ -35,10 +35,12 @@ def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) 
     now and then; what it raises ends the look.
     """
     with faults_of(path):
+        must_be_free(path)
         ready = ready_for(path)
         if ready is None and not path.exists():
             refuse_new(path)
             return Foretold("not there yet: a new history begins")
+        must_have_one_name(ready or path)
         with reading(ready or path) as reader:
             found = plan(reader, table, busy)
             said = found.mended.said

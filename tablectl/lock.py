@@ -90,7 +90,7 @@ def while_stopped(journal: Path, table: str) -> Iterator[None]:
 def _opened(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise
     except OSError:  # a disk that is read-only
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
