@@ -171,7 +171,7 @@ class Mirror:
     def _open(self, reader: JournalReader) -> sqlite3.Connection:
         if not self.path.parent.is_dir():
             raise OSError(f"there is no folder {self.path.parent}; is its medium there?")
-        if not mirror_look.ours(self.path, reader):
+        if not mirror_look.ours(self.path, reader.path, reader.table, reader.epoch):
             self._make(reader)
         close(self.path)
         with contextlib.suppress(sqlite3.DatabaseError):  # what is damaged is told below

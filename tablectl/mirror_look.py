@@ -24,30 +24,31 @@ _LOGS = {
 """How SQLite's logs begin."""
 
 
-def ours(path: Path, reader: JournalReader) -> bool:
+def ours(path: Path, journal: Path, table: str, epoch: str | None) -> bool:
     """Whether the mirror of this journal is there, to be written on; False: nothing is, and one may be made.
 
-    Not a byte is changed. Raises :class:`JournalFault` for whatever else is there.
+    ``epoch``: of the journal; None: there is none yet. Not a byte is changed. Raises
+    :class:`JournalFault` for whatever else is there.
     """
-    if unfit := why_unfit(path, reader.path):
+    if unfit := why_unfit(path, journal):
         raise JournalFault(unfit)
     if not path.exists():
-        no_log(path)
+        _no_log(path)
         return False
-    of_this(path, reader.table, reader.epoch)
+    _of_this(path, table, epoch)
     _no_other(path)
     return True
 
 
-def no_log(path: Path) -> None:
+def _no_log(path: Path) -> None:
     """Raises :class:`JournalFault` where a log lies of a mirror that is not there."""
     for suffix in (*LOGS, "-journal"):
         if (log := beside(path, suffix)).exists():
             raise JournalFault(f"{log}: the log of a mirror that is not here; {AWAY}")
 
 
-def of_this(path: Path, table: str, epoch: str | None = None) -> None:
-    """Raises :class:`JournalFault` where the file is no mirror of this table and (if given) history.
+def _of_this(path: Path, table: str, epoch: str | None) -> None:
+    """Raises :class:`JournalFault` where the file is no mirror of this table and history.
 
     What says so never changes in a mirror: a transaction that is not undone yet left it as it was.
     """
@@ -61,11 +62,22 @@ def of_this(path: Path, table: str, epoch: str | None = None) -> None:
         )
 
 
+def cut_short(path: Path) -> bool:
+    """Whether something is to be undone in our mirror (:func:`ours`) before it can be read."""
+    log = beside(path, "-journal")
+    return log.exists() and _first_bytes(log).startswith(_LOGS["-journal"])
+
+
 def end_of(there: JournalReader) -> tuple[Anchor, bool]:
-    """The last row of a mirror, its newest rows checked, and whether it has no rows. Raises as the walk."""
+    """The last row of a mirror, and whether it has none; its newest rows and their indices are checked.
+
+    Raises as the walk.
+    """
     with of_mirror(there.path):
-        end = Anchor(*there.walk(max(0, there.last()[0] - PAGE)))
-        return end, end == there.anchor()
+        end, anchor = Anchor(*there.walk(max(0, there.last()[0] - PAGE))), there.anchor()
+        if wrong := there.misindexed(max(anchor.row, end.row - PAGE) + 1, end.row):
+            raise JournalFault(f"{there.path}: an index is damaged ({wrong})")
+        return end, end == anchor
 
 
 def must_fit(path: Path, end: Anchor, reader: JournalReader) -> None:

@@ -633,6 +633,9 @@ DAMAGES = [
     "INSERT INTO meta VALUES ('anchor', '1 2')",
     "UPDATE rows SET hash = zeroblob(32) WHERE row = (SELECT max(row) FROM rows)",
     "UPDATE rows SET hash = 'x' WHERE row = (SELECT max(row) FROM rows)",
+    "UPDATE rows SET type = 'x' WHERE row = (SELECT max(row) FROM rows) - 5",
+    "UPDATE rows SET private = 'x' WHERE row = (SELECT max(row) FROM rows) - 50",
+    "DELETE FROM rows WHERE row = (SELECT max(row) FROM rows) - 50",
     "UPDATE rows SET public = 7 WHERE sequence = (SELECT max(sequence) FROM rows)",
     "INSERT INTO rows SELECT row + 5, NULL, NULL, private, raw, prev_hash, hash, type, 1, 1 FROM rows "
     "ORDER BY row DESC LIMIT 1",
@@ -655,7 +658,9 @@ def test_whatever_is_wrong_with_a_mirror_it_is_told_with_the_mirrors_way_out(
         mirror = mirror_of(path, at)
         with pytest.raises(JournalFault) as told:
             mirror.follow(reader)
-        for said in (str(told.value), check_copies._compared(path, at)[0] or str(told.value)):
+        said_by_check = check_copies._compared(path, at, "T07")[0]
+        assert said_by_check == str(told.value)
+        for said in (str(told.value), said_by_check):
             assert AWAY in said and str(at) in str(told.value), said
             assert "restore" not in said and "put the right file back" not in said and len(said) < 600
         if kind in ("empty", "zeros", "header", "text"):
@@ -675,8 +680,9 @@ def test_a_log_that_a_mirror_left_behind_is_not_given_to_the_next_one(path: Path
     log.write_bytes(b"x")
     with contextlib.closing(JournalReader.open(path)) as reader:
         mirror = mirror_of(path, at)
-        with pytest.raises(JournalFault, match=f"mirror.db-journal: .*{AWAY}"):
+        with pytest.raises(JournalFault, match=f"mirror.db-journal: .*{AWAY}") as told:
             mirror.follow(reader)
+        assert check_copies._compared(path, at, "T07") == (str(told.value), "")
         assert not at.exists()
         log.unlink()
         mirror.follow(reader)
@@ -759,8 +765,9 @@ def test_whatever_lies_in_the_mirrors_place_is_known_as_ours_before_it_is_writte
     before = {one: (one.read_bytes() if one.is_file() else None, one.stat()) for one in at.parent.iterdir()}
     with contextlib.closing(JournalReader.open(path)) as reader:
         for _ in range(2):
-            with pytest.raises(JournalFault, match=r"notes\.txt.*move it away"):
+            with pytest.raises(JournalFault, match=r"notes\.txt.*move it away") as told:
                 mirror_of(path, at).follow(reader)
+            assert check_copies._compared(path, at, "T07") == (str(told.value), "")
     found = {one: (one.read_bytes() if one.is_file() else None, one.stat()) for one in at.parent.iterdir()}
     assert found.keys() == before.keys()
     for one, (content, stat) in before.items():
@@ -792,6 +799,7 @@ def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp
     content = at.read_bytes()
     with pytest.raises(JournalFault, match=f"has rows up to {len(rows)}, and the journal only 20"):
         mirror_of(short, at).follow(JournalReader.open(short))
+    assert "the journal only 20" in check_copies._compared(short, at, "T07")[0]
     assert at.read_bytes() == content
 
 
@@ -834,8 +842,12 @@ def test_a_mirror_whose_writer_was_killed_in_mid_transaction_goes_on_and_goes_ba
     assert sorted(one.name for one in new.parent.iterdir()) == ["T07.db", "T07.db.newest"]
     assert same(path, new)
 
+    files = {one: one.read_bytes() for one in medium.iterdir()}
+    assert "was cut short, and the daemon undoes that" in check_copies._compared(path, left, "T07")[1]
+    assert {one: one.read_bytes() for one in medium.iterdir()} == files
     again = mirror_of(path, left)
     again.follow(reader)
+    assert check_copies._compared(path, left, "T07") == ("", "0 rows behind")
     assert again.row == len(rows) and same(path, left)
     again._leave()
     reader.close()
