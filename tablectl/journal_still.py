@@ -74,14 +74,15 @@ def reading(path: Path) -> Iterator[JournalReader]:
     """A reader of a journal that nobody writes, which leaves its files and what lies beside them alone.
 
     An ordinary one makes the two files of a log where there are none and leaves them there, perhaps as
-    another user's. Of a log that is there its index (``-shm``) is made anew: nothing but a help to read it.
-    Raises as :meth:`JournalReader.open`.
+    another user's. The index of a log (``-shm``) is taken as nobody's word: SQLite makes its own in memory.
+    Where there is none it has to make the file, which is removed again. Raises as :meth:`JournalReader.open`.
     """
     there = {suffix for suffix in LOGS if beside(path, suffix).exists()}
     logs = (beside(path, suffix) for suffix in ("-wal", "-journal"))
     log = any(one.exists() and one.stat().st_size for one in logs)
     try:
-        db, meta = open_existing(path, "ro" if log else "ro&immutable=1")
+        index = "&readonly_shm=1" if "-shm" in there else ""
+        db, meta = open_existing(path, f"ro{index}" if log else "ro&immutable=1")
         with contextlib.closing(JournalReader(path, db, meta["table"], meta["epoch"])) as reader:
             yield reader
     finally:

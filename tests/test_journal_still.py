@@ -15,6 +15,7 @@ import pytest
 
 from tablectl.cli import check_journal, main
 from tablectl.cli.check import FAIL, OK, WARN, Finding
+from tablectl.cli.check_copies import copies_findings
 from tablectl.cli.check_journal import history, journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
@@ -194,12 +195,17 @@ def test_a_check_foretells_what_a_start_does_and_changes_nothing(table: Path, ca
 def says_what_a_start_does(table: Path, case: str, grade: str) -> None:
     path = table / "T07.db"
     names = {one.name for one in table.iterdir()}
-    kept = [one for one in table.iterdir() if one.is_file() and one.suffix != ".db-shm"]
-    before = {one: one.read_bytes() for one in kept}
+    lock = table / "T07.lock"
+    if not lock.exists():
+        lock.write_text("4711\n")
+        names.add(lock.name)
+    kept = [one for one in table.iterdir() if one.is_file()]
+    before = {one: (one.stat().st_mtime_ns, one.stat().st_ino, one.read_bytes()) for one in kept}
     found = of_journal(table)
     history(load_config(table / "T07.toml"))
+    list(copies_findings(load_config(table / "T07.toml")))
     assert {one.name for one in table.iterdir()} == names
-    assert all(one.read_bytes() == content for one, content in before.items())
+    assert {one: (one.stat().st_mtime_ns, one.stat().st_ino, one.read_bytes()) for one in kept} == before
     assert found.grade == grade, found
     refused = ""
     try:

@@ -80,7 +80,7 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
         if now is not None and now["path"] == str(path):
             return str(now["error"])[:800], f"{int(now['behind'])} rows behind"
         return "the daemon that runs keeps another one, or none: restart it", ""
-    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id):
+    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id, trace=False):
         return _compared(config.journal_path, path, config.table.id)
     return "", ""
 

@@ -69,7 +69,7 @@ def history(config: Config) -> str | None:
     # Whether the journal can be used is not asked here.
     with (
         suppress(TableLocked, JournalFault, OSError, sqlite3.Error),
-        while_stopped(path, config.table.id),
+        while_stopped(path, config.table.id, trace=False),
         reading(ready_for(path) or path) as reader,
     ):
         return reader.epoch
@@ -99,7 +99,7 @@ def _next_start(config: Config) -> Finding:
             raise _TooLong
 
     try:
-        with while_stopped(path, config.table.id):
+        with while_stopped(path, config.table.id, trace=False):
             lock = lock_path(path, config.table.id)
             if lock.exists() and not os.access(lock, os.W_OK):
                 return Finding("journal", FAIL, f"{lock}: this user may not write it; whose is it?")
