@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,16 +76,33 @@ def reading(path: Path) -> Iterator[JournalReader]:
 
     An ordinary one makes the two files of a log where there are none and leaves them there, perhaps as
     another user's. The index of a log (``-shm``) is taken as nobody's word: SQLite makes its own in memory.
-    Where there is none it has to make the file, which is removed again. Raises as :meth:`JournalReader.open`.
+    Where there is none it has to make the file, which is removed again; where the log's first bytes are
+    damaged it makes the one that is there anew. Raises as :meth:`JournalReader.open`.
     """
     there = {suffix for suffix in LOGS if beside(path, suffix).exists()}
     logs = (beside(path, suffix) for suffix in ("-wal", "-journal"))
     log = any(one.exists() and one.stat().st_size for one in logs)
     try:
-        index = "&readonly_shm=1" if "-shm" in there else ""
+        index = "&readonly_shm=1" if "-shm" in there and _begins_well(beside(path, "-wal")) else ""
         db, meta = open_existing(path, f"ro{index}" if log else "ro&immutable=1")
         with contextlib.closing(JournalReader(path, db, meta["table"], meta["epoch"])) as reader:
             yield reader
     finally:
         for suffix in set(LOGS) - there:
             beside(path, suffix).unlink(missing_ok=True)
+
+
+def _begins_well(log: Path) -> bool:
+    """Whether the sum in a log's head fits; else SQLite would try for ten seconds to read it, and give up."""
+    if not log.is_file():
+        return False
+    with log.open("rb") as file:
+        head = file.read(32)
+    if len(head) < 32:
+        return False
+    one = two = 0
+    words = struct.unpack(f"{'>' if head[3] & 1 else '<'}6I", head[:24])
+    for first, second in zip(words[::2], words[1::2], strict=True):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return (one, two) == struct.unpack(">2I", head[24:])
