@@ -19,9 +19,10 @@ from tablectl.cli.check_copies import copies_findings
 from tablectl.cli.check_journal import history, journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
-from tablectl.events import RoundResulted, private_body, public_body
+from tablectl.events import ControllerStarted, RoundResulted, private_body, public_body
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
 from tablectl.journal_beside import _ALSO, _MADE
+from tablectl.journal_reader import PAGE
 from tablectl.journal_replaced import decide
 from tablectl.lock import TableLock
 from tablectl.replay import replay_journal
@@ -132,6 +133,17 @@ def link(suffix: str) -> Callable[[Path], object]:
 
 
 LAST = "(SELECT max(row) FROM rows)"
+
+
+def long_and_renamed(path: Path) -> None:
+    """Of more rows than a start looks at: the first one, whose hash names the history, is not among them."""
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        row, _ = journal.last()
+        more = private_body(ControllerStarted(version="1"), Instant(1, 1))
+        journal.append([Row(row + n, None, None, more) for n in range(1, PAGE + 1)])
+    does(path, "UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")
+
+
 READY_TWICE = "replaced by a file with a second name"
 CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "good": (OK, lambda path: None),
@@ -159,6 +171,8 @@ CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     READY_TWICE: (FAIL, each(replaced, lambda path: twice(path, ".ready"))),
     "a link for what says which was the last row": (FAIL, link(".newest")),
     "a link for the index of the log": (FAIL, link("-shm")),
+    "of another history than its rows": (FAIL, sql("UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")),
+    "a long one, of another history than its rows": (FAIL, long_and_renamed),
     "cannot have happened": (FAIL, impossible),
     "torn, and cannot have happened": (FAIL, both),
 }
