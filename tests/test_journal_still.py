@@ -144,6 +144,7 @@ def long_and_renamed(path: Path) -> None:
     does(path, "UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")
 
 
+RENAMED = "a long one, of another history than its rows"
 READY_TWICE = "replaced by a file with a second name"
 CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "good": (OK, lambda path: None),
@@ -172,7 +173,7 @@ CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a link for what says which was the last row": (FAIL, link(".newest")),
     "a link for the index of the log": (FAIL, link("-shm")),
     "of another history than its rows": (FAIL, sql("UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")),
-    "a long one, of another history than its rows": (FAIL, long_and_renamed),
+    RENAMED: (FAIL, long_and_renamed),
     "cannot have happened": (FAIL, impossible),
     "torn, and cannot have happened": (FAIL, both),
 }
@@ -231,6 +232,10 @@ def says_what_a_start_does(table: Path, case: str, grade: str) -> None:
     assert bool(refused) == (grade == FAIL)
     if refused and case not in ("torn, and cannot have happened", READY_TWICE):
         assert found.text in (f"a start refuses it: {refused}", f"a start fails: {refused}")
+    if case == RENAMED:
+        assert "newest event (row" in refused and "is of" in refused, (
+            "not only by a row that happens to be read"
+        )
     if case in ("torn", "lost", "index"):
         assert mended.split("; copy: ")[0] in found.text
 
