@@ -47,8 +47,8 @@ def server_url(text: str) -> str:
             )
         if parts.username is not None or parts.password is not None:
             raise ValueError("carries a user name or password; secrets are credentials: push-hmac, nats-auth")
-    if wrong := re.search(r"\{[^{}]*\}?|\}", text.replace("{table}", "")):
-        raise ValueError(f"has {wrong[0]!r:.60} in it; only {{table}} is put in, the table's id")
+    if wrong := re.search(r"\{[^{}]*\}?|\}|%7[bd]", text.replace("{table}", ""), re.IGNORECASE):
+        raise ValueError(f"has {wrong[0]!r:.60} in it; only {{table}}, written so, is put in: the table's id")
     return text
 
 

@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from tablectl import mirror_look
 from tablectl.clock import SECOND, Instant, now
 from tablectl.journal_copy import INSERT, Page, begin_behind, new_file, pages
 from tablectl.journal_file import LOGS, beside, connect, settle, sync
-from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_reader import JournalReader
 from tablectl.journal_rows import Anchor, JournalFault
 from tablectl.mirror_fault import AWAY, of_mirror
-from tablectl.mirror_place import why_unfit
 from tablectl.private_files import close
 
 Noted = tuple[int, int | None]
@@ -171,27 +171,17 @@ class Mirror:
     def _open(self, reader: JournalReader) -> sqlite3.Connection:
         if not self.path.parent.is_dir():
             raise OSError(f"there is no folder {self.path.parent}; is its medium there?")
-        if unfit := why_unfit(self.path, reader.path):
-            raise JournalFault(unfit)
-        if not self.path.exists():
+        if not mirror_look.ours(self.path, reader.path, reader.table, reader.epoch):
             self._make(reader)
-        with contextlib.suppress(sqlite3.DatabaseError):  # what is no journal is told below
+        close(self.path)
+        with contextlib.suppress(sqlite3.DatabaseError):  # what is damaged is told below
             settle(self.path)
         with of_mirror(self.path):
             there = JournalReader.open(self.path)
         with contextlib.closing(there):
-            if there.table == reader.table:
-                close(self.path)
-            if (there.table, there.epoch) != (reader.table, reader.epoch):
-                raise JournalFault(
-                    f"{self.path} is of table {there.table}, epoch {there.epoch}, and this is "
-                    f"{reader.table}, epoch {reader.epoch}; {AWAY}"
-                )
-            with of_mirror(self.path):
-                self._end = Anchor(*there.walk(max(0, there.last()[0] - PAGE)))
-                self._empty = self._end == there.anchor()
+            self._end, self._empty = mirror_look.end_of(there)
         if not self._empty:
-            self._fit(reader, self._end)
+            mirror_look.must_fit(self.path, self._end, reader)
         with of_mirror(self.path):
             db = connect(self.path, "rw")
             db.execute("PRAGMA journal_mode=DELETE")  # one file, and no shared memory: any medium will do
@@ -200,9 +190,6 @@ class Mirror:
         return db
 
     def _make(self, reader: JournalReader) -> None:
-        for suffix in (*LOGS, "-journal"):
-            if (log := beside(self.path, suffix)).exists():
-                raise JournalFault(f"{log}: the log of a mirror that is not here; {AWAY}")
         new = beside(self.path, ".new")
         for suffix in ("", *LOGS, "-journal"):
             beside(new, suffix).unlink(missing_ok=True)
@@ -211,21 +198,6 @@ class Mirror:
         sync(new)
         new.rename(self.path)
         sync(self.path.parent)
-
-    def _fit(self, reader: JournalReader, end: Anchor) -> None:
-        """That the mirror's last row is the journal's row of that number."""
-        row, anchor, last = end.row, reader.anchor(), reader.last()[0]
-        if row < anchor.row:
-            raise JournalFault(
-                f"{self.path} ends with row {row}, and the journal begins behind row {anchor.row}; {AWAY}"
-            )
-        if row > last:
-            raise JournalFault(
-                f"{self.path} has rows up to {row}, and the journal only {last}: was the journal restored or "
-                f"cut? Keep this file, it has what is missing; {AWAY}"
-            )
-        if next(iter(reader.links(row)))[2] != end.hash:
-            raise JournalFault(f"{self.path}: its row {row} is not the journal's; {AWAY}")
 
     def _leave(self) -> None:
         if self._target is not None:

@@ -8,16 +8,18 @@ whole.  Everything there was is copied aside before anything is changed.
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tablectl import journal_newest
+from tablectl.journal_beside import in_the_way
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, second_names
 from tablectl.journal_newest import Newest
-from tablectl.journal_reader import PAGE, JournalReader
+from tablectl.journal_reader import MOST_ROW, PAGE, JournalReader
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
 from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
 
@@ -62,15 +64,27 @@ def make_ready(path: Path, table: str, busy: Busy = lambda: None) -> Mended:
     :class:`JournalUnavailable` when the disk is in the way.
     """
     with faults_of(path):
+        must_be_free(path)
         finish(path)
         if not path.exists():
             refuse_new(path)
             return Mended()
-        if names := second_names(path):
-            raise JournalFault(f"{path}: {names}")
+        must_have_one_name(path)
         with contextlib.closing(JournalReader.open(path)) as reader:
             found = plan(reader, table, busy)
             return _anew(reader, found, busy) if found.why else found.mended
+
+
+def must_be_free(path: Path) -> None:
+    """Raises :class:`JournalUnavailable` where a file that a start writes, makes or removes cannot be."""
+    if why := in_the_way(path):
+        raise JournalUnavailable(why)
+
+
+def must_have_one_name(path: Path) -> None:
+    """Raises :class:`JournalFault` where the journal's file has names in other folders, too."""
+    if names := second_names(path):
+        raise JournalFault(f"{path}: {names}")
 
 
 @contextlib.contextmanager
@@ -95,9 +109,31 @@ def plan(reader: JournalReader, table: str, busy: Busy = lambda: None) -> Plan:
     if newest is not None and newest.epoch != reader.epoch:
         newest = None  # of the history before this one
     found = _end(reader, newest, busy)
+    _one_history(reader, found.upto)
     if not found.why and (schema := reader.meta()["schema"]) != str(SCHEMA):
         return replace(found, why=f"schema{schema}")  # kept: 0.1.0 can read it
     return found
+
+
+def _one_history(reader: JournalReader, upto: int | None) -> None:
+    """Raises :class:`JournalFault` where the newest event is of another history than the file says it is.
+
+    What comes next would be told under that name, and begin a history that no game server knows.
+    """
+    sql = (
+        "SELECT row, public FROM rows NOT INDEXED WHERE public IS NOT NULL AND row <= ? "
+        "ORDER BY row DESC LIMIT 1"
+    )
+    for row, public in reader._all(sql, MOST_ROW if upto is None else upto):
+        try:
+            epoch = json.loads(public)["epoch"]  # type: ignore[arg-type]
+        except (ValueError, TypeError, LookupError):
+            return  # that row is judged elsewhere
+        if epoch != reader.epoch:
+            raise JournalFault(
+                f"{reader.path}: it says that it is of history {reader.epoch}, and its newest event "
+                f"(row {row}) is of {epoch}: its table `meta` was changed; {WAY_OUT}"
+            )
 
 
 def check_end(reader: JournalReader) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl.journal_file import LOGS, beside, open_existing
 from tablectl.journal_reader import JournalReader
-from tablectl.journal_repair import faults_of, plan, refuse_new
+from tablectl.journal_repair import faults_of, must_be_free, must_have_one_name, plan, refuse_new
 from tablectl.journal_replaced import ready_for
 from tablectl.journal_rows import JournalFault
 from tablectl.replay import replay_journal
@@ -35,10 +36,12 @@ def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) 
     now and then; what it raises ends the look.
     """
     with faults_of(path):
+        must_be_free(path)
         ready = ready_for(path)
         if ready is None and not path.exists():
             refuse_new(path)
             return Foretold("not there yet: a new history begins")
+        must_have_one_name(ready or path)
         with reading(ready or path) as reader:
             found = plan(reader, table, busy)
             said = found.mended.said
@@ -72,16 +75,34 @@ def reading(path: Path) -> Iterator[JournalReader]:
     """A reader of a journal that nobody writes, which leaves its files and what lies beside them alone.
 
     An ordinary one makes the two files of a log where there are none and leaves them there, perhaps as
-    another user's. Of a log that is there its index (``-shm``) is made anew: nothing but a help to read it.
-    Raises as :meth:`JournalReader.open`.
+    another user's. The index of a log (``-shm``) is taken as nobody's word: SQLite makes its own in memory.
+    Where there is none it has to make the file, which is removed again; where the log's first bytes are
+    damaged it makes the one that is there anew. Raises as :meth:`JournalReader.open`.
     """
     there = {suffix for suffix in LOGS if beside(path, suffix).exists()}
     logs = (beside(path, suffix) for suffix in ("-wal", "-journal"))
     log = any(one.exists() and one.stat().st_size for one in logs)
     try:
-        db, meta = open_existing(path, "ro" if log else "ro&immutable=1")
+        index = "&readonly_shm=1" if "-shm" in there and _begins_well(beside(path, "-wal")) else ""
+        db, meta = open_existing(path, f"ro{index}" if log else "ro&immutable=1")
         with contextlib.closing(JournalReader(path, db, meta["table"], meta["epoch"])) as reader:
             yield reader
     finally:
         for suffix in set(LOGS) - there:
             beside(path, suffix).unlink(missing_ok=True)
+
+
+def _begins_well(log: Path) -> bool:
+    """Whether the sum in a log's head fits; else SQLite would try for ten seconds to read it, and give up."""
+    if not log.is_file():
+        return False
+    with log.open("rb") as file:
+        head = file.read(32)
+    if len(head) < 32:
+        return False
+    one = two = 0
+    words = struct.unpack(f"{'>' if head[3] & 1 else '<'}6I", head[:24])
+    for first, second in zip(words[::2], words[1::2], strict=True):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return (one, two) == struct.unpack(">2I", head[24:])

@@ -62,10 +62,11 @@ def lock_path(journal: Path, table: str) -> Path:
 
 
 @contextmanager
-def while_stopped(journal: Path, table: str) -> Iterator[None]:
+def while_stopped(journal: Path, table: str, *, trace: bool = True) -> Iterator[None]:
     """Keep a daemon of this table from starting meanwhile. Raises :class:`TableLocked` if one runs.
 
-    No file is made: one that belongs to another user would keep the daemon out for good. Raises
+    No file is made: one that belongs to another user would keep the daemon out for good. Without ``trace``
+    nothing is written either, and who is kept out meanwhile may not be told by whom. Raises
     :class:`PermissionError` if it cannot be seen whether one runs.
     """
     path = lock_path(journal, table)
@@ -75,7 +76,8 @@ def while_stopped(journal: Path, table: str) -> Iterator[None]:
     try:
         if fd is not None:
             _take(fd, path, table)
-            _number(fd)
+            if trace:
+                _number(fd)
         itself = _Itself.of(journal, table)
         try:
             yield
@@ -90,7 +92,7 @@ def while_stopped(journal: Path, table: str) -> Iterator[None]:
 def _opened(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise
     except OSError:  # a disk that is read-only
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

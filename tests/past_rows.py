@@ -13,7 +13,7 @@ WALL = 1_796_000_000 * SECOND
 
 
 def rows_of(
-    events: Sequence[Event], raws: Sequence[bytes] | None = None, *, every: int = SECOND
+    events: Sequence[Event], raws: Sequence[bytes] | None = None, *, every: int = SECOND, epoch: str = "e"
 ) -> list[Row]:
     """Rows as the core makes them, ``every`` ns apart; ``raws``: bytes for each."""
     made, sequence = [], 0
@@ -22,7 +22,7 @@ def rows_of(
         body = None
         if event.PUBLIC:
             sequence += 1
-            body = public_body(event, table="T07", epoch="e", sequence=sequence, at=at, test=True)
+            body = public_body(event, table="T07", epoch=epoch, sequence=sequence, at=at, test=True)
         raw = b"" if raws is None else raws[number - 1]
         made.append(Row(number, sequence if event.PUBLIC else None, body, private_body(event, at), raw))
     return made

@@ -38,7 +38,7 @@ class Whole:
         self.folder = folder
         self.path = folder / "T07.db"
         journal = Journal.open(self.path, "T07")
-        self.rows: list[Row] = rows_of(EVENTS * ROUNDS)
+        self.rows: list[Row] = rows_of(EVENTS * ROUNDS, epoch=journal.epoch)
         self.newest = b""
         split = len(self.rows) - in_log
         journal.append(self.rows[:split])

@@ -358,7 +358,7 @@ def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
     work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each statement of the reader; in pages of a few rows, and a few rows go before it begins."""
-    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "journal_mirror.PAGE"):
+    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "mirror_look.PAGE"):
         monkeypatch.setattr(f"tablectl.{module}", 20)
     fill(path, 4)
     template = path.read_bytes()
@@ -633,6 +633,9 @@ DAMAGES = [
     "INSERT INTO meta VALUES ('anchor', '1 2')",
     "UPDATE rows SET hash = zeroblob(32) WHERE row = (SELECT max(row) FROM rows)",
     "UPDATE rows SET hash = 'x' WHERE row = (SELECT max(row) FROM rows)",
+    "UPDATE rows SET type = 'x' WHERE row = (SELECT max(row) FROM rows) - 5",
+    "UPDATE rows SET private = 'x' WHERE row = (SELECT max(row) FROM rows) - 50",
+    "DELETE FROM rows WHERE row = (SELECT max(row) FROM rows) - 50",
     "UPDATE rows SET public = 7 WHERE sequence = (SELECT max(sequence) FROM rows)",
     "INSERT INTO rows SELECT row + 5, NULL, NULL, private, raw, prev_hash, hash, type, 1, 1 FROM rows "
     "ORDER BY row DESC LIMIT 1",
@@ -655,7 +658,9 @@ def test_whatever_is_wrong_with_a_mirror_it_is_told_with_the_mirrors_way_out(
         mirror = mirror_of(path, at)
         with pytest.raises(JournalFault) as told:
             mirror.follow(reader)
-        for said in (str(told.value), check_copies._compared(path, at)[0] or str(told.value)):
+        said_by_check = check_copies._compared(path, at, "T07")[0]
+        assert said_by_check == str(told.value)
+        for said in (str(told.value), said_by_check):
             assert AWAY in said and str(at) in str(told.value), said
             assert "restore" not in said and "put the right file back" not in said and len(said) < 600
         if kind in ("empty", "zeros", "header", "text"):
@@ -675,13 +680,99 @@ def test_a_log_that_a_mirror_left_behind_is_not_given_to_the_next_one(path: Path
     log.write_bytes(b"x")
     with contextlib.closing(JournalReader.open(path)) as reader:
         mirror = mirror_of(path, at)
-        with pytest.raises(JournalFault, match=f"mirror.db-journal: .*{AWAY}"):
+        with pytest.raises(JournalFault, match=f"mirror.db-journal: .*{AWAY}") as told:
             mirror.follow(reader)
+        assert check_copies._compared(path, at, "T07") == (str(told.value), "")
         assert not at.exists()
         log.unlink()
         mirror.follow(reader)
         mirror._leave()
     assert same(path, at)
+
+
+def sqlite_of_another(at: Path) -> None:
+    """Another program's, in use until it was killed: its newest rows are in its log."""
+    with contextlib.closing(sqlite3.connect(at.with_name("theirs"), isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("CREATE TABLE theirs (x)")
+        left_behind(at.with_name("theirs"), at)
+
+
+def journal_of_another(at: Path) -> None:
+    with contextlib.closing(Journal.open(at.with_name("T08.db"), "T08")) as journal:
+        journal.append([Row(1, None, None, b'{"type":"x","data":{}}')])
+        left_behind(journal.path, at)
+
+
+def left_behind(path: Path, at: Path) -> None:
+    """A copy as a kill leaves it."""
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", f"{at}{suffix}")
+
+
+def text(at: Path, size: int) -> None:
+    at.write_bytes(b"x" * size)
+    for suffix in ("-wal", "-journal"):
+        at.with_name(at.name + suffix).write_bytes(b"mine " * 100)
+
+
+OTHERS = {
+    "a short text": lambda path, at: text(at, 400),
+    "a long text": lambda path, at: text(at, 40_000),
+    "nothing, its log hot": lambda path, at: cut_short(path, at, 0),
+    "a part, its log hot": lambda path, at: cut_short(path, at, 600),
+    "another program's": lambda path, at: sqlite_of_another(at),
+    "another table's": lambda path, at: journal_of_another(at),
+    "ours, a text called as its log": lambda path, at: named_as_a_log(path, at, "-journal"),
+    "ours, a text called as its newer log": lambda path, at: named_as_a_log(path, at, "-wal"),
+    "ours, a folder called as its log": lambda path, at: named_as_a_log(path, at, ""),
+}
+
+
+def cut_short(path: Path, at: Path, size: int) -> None:
+    """A mirror in the middle of a transaction, and then cut."""
+    one = at.with_name("one.db")
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        copy_rows(reader, one, 20)
+    with contextlib.closing(sqlite3.connect(one, isolation_level=None)) as db:
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE rows SET raw = zeroblob(5000)")
+        for suffix in ("", "-journal"):
+            shutil.copy(f"{one}{suffix}", f"{at}{suffix}")
+    os.truncate(at, size)
+
+
+def named_as_a_log(path: Path, at: Path, suffix: str) -> None:
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        copy_rows(reader, at, 20)
+    log = at.with_name(f"{at.name}{suffix or '-journal'}")
+    if suffix:
+        log.write_bytes(b"mine " * 100)
+    else:
+        log.mkdir()
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_whatever_lies_in_the_mirrors_place_is_known_as_ours_before_it_is_written(
+    path: Path, tmp_path: Path, kind: str
+) -> None:
+    """SQLite removes a log that does not fit, and writes one that does, as soon as it may write."""
+    fill(path)
+    at = tmp_path / "medium" / "notes.txt"
+    at.parent.mkdir()
+    OTHERS[kind](path, at)
+    before = {one: (one.read_bytes() if one.is_file() else None, one.stat()) for one in at.parent.iterdir()}
+    with contextlib.closing(JournalReader.open(path)) as reader:
+        for _ in range(2):
+            with pytest.raises(JournalFault, match=r"notes\.txt.*move it away") as told:
+                mirror_of(path, at).follow(reader)
+            assert check_copies._compared(path, at, "T07") == (str(told.value), "")
+    found = {one: (one.read_bytes() if one.is_file() else None, one.stat()) for one in at.parent.iterdir()}
+    assert found.keys() == before.keys()
+    for one, (content, stat) in before.items():
+        assert found[one][0] == content and found[one][1].st_mtime_ns == stat.st_mtime_ns, one
+        assert found[one][1].st_mode == stat.st_mode
 
 
 def test_what_came_to_be_the_journal_itself_after_the_start_is_not_written(
@@ -708,6 +799,7 @@ def test_a_mirror_that_knows_more_than_the_journal_is_left_alone(path: Path, tmp
     content = at.read_bytes()
     with pytest.raises(JournalFault, match=f"has rows up to {len(rows)}, and the journal only 20"):
         mirror_of(short, at).follow(JournalReader.open(short))
+    assert "the journal only 20" in check_copies._compared(short, at, "T07")[0]
     assert at.read_bytes() == content
 
 
@@ -750,8 +842,12 @@ def test_a_mirror_whose_writer_was_killed_in_mid_transaction_goes_on_and_goes_ba
     assert sorted(one.name for one in new.parent.iterdir()) == ["T07.db", "T07.db.newest"]
     assert same(path, new)
 
+    files = {one: one.read_bytes() for one in medium.iterdir()}
+    assert "was cut short, and the daemon undoes that" in check_copies._compared(path, left, "T07")[1]
+    assert {one: one.read_bytes() for one in medium.iterdir()} == files
     again = mirror_of(path, left)
     again.follow(reader)
+    assert check_copies._compared(path, left, "T07") == ("", "0 rows behind")
     assert again.row == len(rows) and same(path, left)
     again._leave()
     reader.close()

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +15,14 @@ import pytest
 
 from tablectl.cli import check_journal, main
 from tablectl.cli.check import FAIL, OK, WARN, Finding
+from tablectl.cli.check_copies import copies_findings
 from tablectl.cli.check_journal import history, journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
-from tablectl.events import RoundResulted, private_body, public_body
+from tablectl.events import ControllerStarted, RoundResulted, private_body, public_body
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
+from tablectl.journal_beside import _ALSO, _MADE
+from tablectl.journal_reader import PAGE
 from tablectl.journal_replaced import decide
 from tablectl.lock import TableLock
 from tablectl.replay import replay_journal
@@ -113,7 +117,35 @@ def each(*changes: Callable[[Path], object]) -> Callable[[Path], object]:
     return lambda path: [change(path) for change in changes]
 
 
+def twice(path: Path, suffix: str) -> None:
+    path.with_name("other").hardlink_to(path.with_name(path.name + suffix))
+
+
+def link(suffix: str) -> Callable[[Path], object]:
+    def change(path: Path) -> None:
+        at = path.with_name(path.name + suffix)
+        if at.exists():
+            at.rename(path.with_name("elsewhere"))
+        path.with_name("elsewhere").touch()
+        at.symlink_to("elsewhere")
+
+    return change
+
+
 LAST = "(SELECT max(row) FROM rows)"
+
+
+def long_and_renamed(path: Path) -> None:
+    """Of more rows than a start looks at: the first one, whose hash names the history, is not among them."""
+    with contextlib.closing(Journal.open(path, "T07")) as journal:
+        row, _ = journal.last()
+        more = private_body(ControllerStarted(version="1"), Instant(1, 1))
+        journal.append([Row(row + n, None, None, more) for n in range(1, PAGE + 1)])
+    does(path, "UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")
+
+
+RENAMED = "a long one, of another history than its rows"
+READY_TWICE = "replaced by a file with a second name"
 CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "good": (OK, lambda path: None),
     "none yet": (OK, begun),
@@ -136,6 +168,12 @@ CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "gone": (FAIL, lambda path: path.unlink()),
     "a log alone": (FAIL, each(begun, lambda path: path.with_name("T07.db-wal").write_bytes(b"x"))),
     "a folder": (FAIL, each(Path.unlink, Path.mkdir)),
+    "a second name": (FAIL, lambda path: path.with_name("other").hardlink_to(path)),
+    READY_TWICE: (FAIL, each(replaced, lambda path: twice(path, ".ready"))),
+    "a link for what says which was the last row": (FAIL, link(".newest")),
+    "a link for the index of the log": (FAIL, link("-shm")),
+    "of another history than its rows": (FAIL, sql("UPDATE meta SET value = 'abcdef' WHERE key = 'epoch'")),
+    RENAMED: (FAIL, long_and_renamed),
     "cannot have happened": (FAIL, impossible),
     "torn, and cannot have happened": (FAIL, both),
 }
@@ -166,13 +204,23 @@ def test_a_check_foretells_what_a_start_does_and_changes_nothing(table: Path, ca
     path = table / "T07.db"
     grade, change = CASES[case]
     change(path)
+    says_what_a_start_does(table, case, grade)
+
+
+def says_what_a_start_does(table: Path, case: str, grade: str) -> None:
+    path = table / "T07.db"
     names = {one.name for one in table.iterdir()}
-    kept = [one for one in table.iterdir() if one.is_file() and one.suffix != ".db-shm"]
-    before = {one: one.read_bytes() for one in kept}
+    lock = table / "T07.lock"
+    if not lock.exists():
+        lock.write_text("4711\n")
+        names.add(lock.name)
+    kept = [one for one in table.iterdir() if one.is_file()]
+    before = {one: (one.stat().st_mtime_ns, one.stat().st_ino, one.read_bytes()) for one in kept}
     found = of_journal(table)
     history(load_config(table / "T07.toml"))
+    list(copies_findings(load_config(table / "T07.toml")))
     assert {one.name for one in table.iterdir()} == names
-    assert all(one.read_bytes() == content for one, content in before.items())
+    assert {one: (one.stat().st_mtime_ns, one.stat().st_ino, one.read_bytes()) for one in kept} == before
     assert found.grade == grade, found
     refused = ""
     try:
@@ -182,10 +230,56 @@ def test_a_check_foretells_what_a_start_does_and_changes_nothing(table: Path, ca
     except (JournalFault, JournalUnavailable) as fault:
         refused = str(fault)
     assert bool(refused) == (grade == FAIL)
-    if refused and case != "torn, and cannot have happened":
-        assert found.text == f"a start refuses it: {refused}"
+    if refused and case not in ("torn, and cannot have happened", READY_TWICE):
+        assert found.text in (f"a start refuses it: {refused}", f"a start fails: {refused}")
+    if case == RENAMED:
+        assert "newest event (row" in refused and "is of" in refused, (
+            "not only by a row that happens to be read"
+        )
     if case in ("torn", "lost", "index"):
         assert mended.split("; copy: ")[0] in found.text
+
+
+@pytest.mark.parametrize("begun_before", [True, False])
+@pytest.mark.parametrize("suffix", [one for one in (*_MADE, *_ALSO) if one])
+def test_a_folder_in_the_way_of_a_start_is_told_by_a_check(
+    table: Path, suffix: str, begun_before: bool
+) -> None:
+    """Under whatever name a start makes, writes or removes a file."""
+    path = table / "T07.db"
+    if not begun_before:
+        begun(path)
+    at = path.with_name(path.name + suffix)
+    at.unlink(missing_ok=True)
+    at.mkdir()
+    says_what_a_start_does(table, suffix, FAIL)
+    assert f"{at} is no file" in of_journal(table).text
+
+
+@pytest.mark.parametrize(
+    ("flag", "name"),
+    [("a", ""), ("a", "T07.db"), ("i", "T07.db"), ("i", "T07.db.newest"), ("a", "T07.db.newest")],
+)
+def test_what_the_file_system_keeps_from_being_changed_is_told_by_a_start_and_a_check(
+    table: Path, flag: str, name: str
+) -> None:
+    """SQLite opens such a file for reading alone, and nothing fails before the first row."""
+    at = table / name
+    if subprocess.run(["chattr", f"+{flag}", at], check=False, capture_output=True).returncode:
+        pytest.skip("no right to set that, or no file system that has it")
+    try:
+        says_what_a_start_does(table, name, FAIL)
+    finally:
+        subprocess.run(["chattr", f"-{flag}", at], check=True)
+    assert of_journal(table).grade == OK
+
+
+def test_a_folder_in_the_place_of_the_lock_is_told(table: Path) -> None:
+    (table / "T07.lock").mkdir()
+    with pytest.raises(IsADirectoryError), TableLock(table / "T07.db", "T07"):
+        pass
+    found = of_journal(table)
+    assert found.grade == FAIL and "Is a directory" in found.text and "T07.lock" in found.text
 
 
 def test_a_refused_journal_makes_the_check_fail(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

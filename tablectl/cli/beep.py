@@ -73,8 +73,9 @@ def _no_daemon(config: Config) -> Iterator[None]:
             raise Refused(
                 f"{fault}, or name its socket: tablectl signal --socket {config.socket_path}"
             ) from None
-        except PermissionError as fault:
+        except OSError as fault:
             raise Refused(
-                f"{fault.filename}: who runs this table cannot be seen; run it as the daemon's user"
+                f"{fault.filename}: {fault.strerror}: who runs this table cannot be seen; "
+                "run it as the daemon's user"
             ) from None
         yield

@@ -40,7 +40,7 @@ def beeper_findings(config: Config, look: bool) -> Iterator[Finding]:
     with ExitStack() as stack:
         if look:
             try:
-                stack.enter_context(while_stopped(config.journal_path, config.table.id))
+                stack.enter_context(while_stopped(config.journal_path, config.table.id, trace=False))
             except (TableLocked, OSError):
                 look = False
                 yield from _asked(config)

@@ -80,34 +80,40 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
         if now is not None and now["path"] == str(path):
             return str(now["error"])[:800], f"{int(now['behind'])} rows behind"
         return "the daemon that runs keeps another one, or none: restart it", ""
-    if not path.exists():
-        return "", "not there yet; the daemon makes it"
-    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id):
-        return _compared(config.journal_path, path)
+    with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id, trace=False):
+        return _compared(config.journal_path, path, config.table.id)
     return "", ""
 
 
-def _compared(journal: Path, mirror: Path) -> tuple[str, str]:
+def _compared(journal: Path, mirror: Path, table: str) -> tuple[str, str]:
+    """Judged as the daemon does before it writes on a mirror; nothing is changed."""
     import sqlite3
 
+    from tablectl import mirror_look
+    from tablectl.journal_replaced import ready_for
     from tablectl.journal_rows import JournalFault
     from tablectl.journal_still import reading
-    from tablectl.mirror_fault import AWAY, of_mirror
+    from tablectl.mirror_fault import of_mirror
 
+    source = ready_for(journal) or journal
     try:
-        with of_mirror(mirror), reading(mirror) as copy:
-            row, epoch = copy.last()[0], copy.epoch
-        if not journal.exists():
-            return "", f"rows up to {row}"
-        with reading(journal) as reader:
-            if reader.epoch != epoch:
-                return f"of another history ({epoch}): {AWAY}", ""
-            behind = reader.last()[0] - row
+        with contextlib.ExitStack() as both:
+            reader = both.enter_context(reading(source)) if source.exists() else None
+            epoch = None if reader is None else reader.epoch
+            if not mirror_look.ours(mirror, journal, table, epoch):
+                return "", "not there yet; the daemon makes it"
+            if mirror_look.cut_short(mirror):
+                return "", "its last write was cut short, and the daemon undoes that"
+            with of_mirror(mirror):
+                there = both.enter_context(reading(mirror))
+            end, empty = mirror_look.end_of(there)
+            if reader is None:
+                return "", f"rows up to {end.row}"
+            if not empty:
+                mirror_look.must_fit(mirror, end, reader)
+            return "", f"{reader.last()[0] - end.row} rows behind"
     except (JournalFault, sqlite3.Error) as fault:
         return str(fault)[:800], ""
-    if behind < 0:
-        return f"it has {-behind} rows that the journal lacks: keep it (docs/journal.md)", f"rows up to {row}"
-    return "", f"{behind} rows behind"
 
 
 def _backups(config: Config) -> Finding:

@@ -17,8 +17,6 @@ from tablectl.cli.check import FAIL, OK, SECONDS, WARN, Finding
 from tablectl.cli.check_copies import patiently
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tablectl.config import Config
 
 LEAST_FREE, FEW_FREE = 200 * 2**20, 2 * 2**30
@@ -71,7 +69,7 @@ def history(config: Config) -> str | None:
     # Whether the journal can be used is not asked here.
     with (
         suppress(TableLocked, JournalFault, OSError, sqlite3.Error),
-        while_stopped(path, config.table.id),
+        while_stopped(path, config.table.id, trace=False),
         reading(ready_for(path) or path) as reader,
     ):
         return reader.epoch
@@ -92,7 +90,7 @@ def _next_start(config: Config) -> Finding:
     """What the next start makes of the journal, or that it would refuse it."""
     from tablectl.journal_rows import JournalFault
     from tablectl.journal_still import foretell
-    from tablectl.lock import TableLocked, while_stopped
+    from tablectl.lock import TableLocked, lock_path, while_stopped
 
     path, end = config.journal_path, time.monotonic() + LOOK
 
@@ -101,9 +99,10 @@ def _next_start(config: Config) -> Finding:
             raise _TooLong
 
     try:
-        with while_stopped(path, config.table.id):
-            if (why := _not_ours(config)) is not None:
-                return Finding("journal", FAIL, f"{why}: this user may not write it; whose is it?")
+        with while_stopped(path, config.table.id, trace=False):
+            lock = lock_path(path, config.table.id)
+            if lock.exists() and not os.access(lock, os.W_OK):
+                return Finding("journal", FAIL, f"{lock}: this user may not write it; whose is it?")
             found = foretell(path, config.table.id, busy)
     except TableLocked as fault:
         return Finding("journal", WARN, f"not looked at, and its daemon does not answer: {fault}")
@@ -115,16 +114,3 @@ def _next_start(config: Config) -> Finding:
     except Exception as fault:  # noqa: BLE001 what a start falls over, too
         return Finding("journal", FAIL, f"a start fails: {fault or type(fault).__name__}")
     return Finding("journal", WARN if found.mends else OK, f"{path}: {found.text}")
-
-
-def _not_ours(config: Config) -> Path | None:
-    """A file that a start has to write and may not."""
-    from tablectl.journal_file import LOGS, beside
-    from tablectl.journal_newest import SUFFIX
-
-    path = config.journal_path
-    files = [
-        *(beside(path, suffix) for suffix in ("", *LOGS, SUFFIX)),
-        path.with_name(f"{config.table.id}.lock"),
-    ]
-    return next((file for file in files if file.is_file() and not os.access(file, os.W_OK)), None)

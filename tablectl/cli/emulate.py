@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -91,7 +91,7 @@ def emulate(
         output.say(f"device {escape(shoe.device)}")
         for key, value in settings.items():
             output.say(f"setting {key} = {json.dumps(value)}")
-        return _play(shoe, lines or ())
+        return _play(shoe, _read(lines or ()))
     except (KeyboardInterrupt, _Quit):
         return 0
     finally:
@@ -100,6 +100,13 @@ def emulate(
 
 def _stop(*_: object) -> NoReturn:
     raise _Quit
+
+
+def _read(lines: Iterable[str]) -> Iterator[str]:
+    try:
+        yield from lines
+    except OSError as fault:  # the kernel has files that open and cannot be read
+        raise Refused(f"refused: --script: {fault.strerror or fault}") from None
 
 
 def _play(shoe: EmulatedShoe, lines: Iterable[str]) -> int:

@@ -21,6 +21,7 @@ CONFIG = (
 CONFIGURED = ("--config", "{folder}/T07.toml")
 KINDS: dict[str, Callable[[Path], object]] = {
     **NO_FILES,
+    "opens and cannot be read": lambda path: path.symlink_to("/proc/self/mem"),
     "no text": lambda path: path.write_bytes(bytes(range(256)) * 9),
 }
 
@@ -82,7 +83,7 @@ BAD_ADDRESSES = (
     "http://[::1/x", "http://[::zz]/x", "http://", "http:///x", "//host/x", "host", "ftp://host/x",
     "http://a b/x", f"http://{'a' * 64}.example/x", "http://.example/x", "http://host/{}",
     "http://host/{tabel}", "http://host/{table", "http://host/x}", "http://host/{TABLE}",
-    "http://bo:secret@host/x",
+    "http://bo:secret@host/x", "http://host/%7Btable%7D", "http://host/%7btable%7d",
 )  # fmt: skip
 
 
