@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tablectl.journal_file import WAY_OUT, anchor_of, fault_of, foreign, open_existing
 from tablectl.journal_place import where_in_file
-from tablectl.journal_rounds import MOST_ROW, RoundQueries
-from tablectl.journal_rows import Anchor, JournalFault, Outgoing, Place, Row, chained, place
+from tablectl.journal_rounds import RoundQueries
+from tablectl.journal_rows import MOST_ROW, Anchor, JournalFault, Outgoing, Place, Row, chained, place
 
 PAGE = 500
 """Most rows of one read, so that no read holds a snapshot for long."""

@@ -19,9 +19,9 @@ from tablectl.journal_beside import in_the_way
 from tablectl.journal_copy import copy_rows
 from tablectl.journal_file import LOGS, SCHEMA, WAY_OUT, beside, fault_of, second_names
 from tablectl.journal_newest import Newest
-from tablectl.journal_reader import MOST_ROW, PAGE, JournalReader
+from tablectl.journal_reader import PAGE, JournalReader
 from tablectl.journal_replaced import decide, finish, forget_aside, keep_aside
-from tablectl.journal_rows import JournalFault, JournalUnavailable, Row, chained
+from tablectl.journal_rows import MOST_ROW, JournalFault, JournalUnavailable, Row, chained
 
 LOOKED_BEHIND = 2_000
 """Rows behind a bad one that are looked for: whether one is whole, and the bad one so in the middle."""

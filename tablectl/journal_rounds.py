@@ -11,7 +11,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
-from tablectl.journal_rows import Anchor, Place, Row, place
+from tablectl.journal_rows import MOST_ROW, Anchor, Place, Row, place
 
 _BEGINS = ("betting.opened", "hand.freed")
 """With these a round begins."""
@@ -19,8 +19,6 @@ _BOUNDS = (*_BEGINS, "shoe.started")
 _ENDS = frozenset({"round.resulted", "round.voided", "round.amended"})
 _DECISION = 12
 """Most rows of one decision behind the one that settles a round."""
-MOST_ROW = (1 << 63) - 1
-MOST_ROUND = MOST_ROW
 _NO_ROW = "row IN ()"
 _LATER = """
 SELECT row FROM (SELECT row, CAST(public AS TEXT) AS text FROM rows
@@ -60,7 +58,7 @@ class RoundQueries:
         if first is None:
             return _NO_ROW
         begin = self._bound_before(first, shoe, round or 0)
-        end = self._bound_behind(first, shoe, MOST_ROUND if round is None else round)
+        end = self._bound_behind(first, shoe, MOST_ROW if round is None else round)
         sql = "SELECT row FROM rows WHERE shoe = ? AND ifnull(?, round) IS round"
         stray = {int(str(row)) for (row,) in self._all(sql, shoe, round)}
         stray |= {int(str(row)) for (row,) in self._all(_LATER, end, shoe, round)}

@@ -29,6 +29,10 @@ class JournalUnavailable(OSError):
     """The disk or the file is full, busy or failing just now: what is in it may be right. Try again."""
 
 
+MOST_ROW = (1 << 63) - 1
+"""No row has a greater number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a row can be found by. Read out of its JSON, kept in index columns outside of the hash."""
