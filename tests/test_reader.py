@@ -210,11 +210,14 @@ class World:
         )
 
     def open(self, device: str, settings: Mapping[str, Any]) -> Link:
-        self.log.append("open")
+        fault = self.open_faults.pop(0) if self.open_faults else None
+        if fault is None:
+            self.link = PipeLink(self)
         self.devices.append(device)
-        if self.open_faults:
-            raise self.open_faults.pop(0)
-        self.link = PipeLink(self)
+        self.log.append("open")  # last: who sees it may speak
+        if fault is not None:
+            raise fault
+        assert self.link is not None
         return self.link
 
     def say(self, data: bytes) -> None:

@@ -931,11 +931,8 @@ async def test_what_is_kept_no_more_is_skipped(
     await sender.all_taken(server)
     await rig.stop(server)
     real = JournalReader.bodies
-    monkeypatch.setattr(
-        JournalReader,
-        "bodies",
-        lambda reader, first, limit=100: [one for one in real(reader, first, limit) if one.sequence >= 6],
-    )
+    kept = lambda reader, first, limit=100: real(reader, max(first, 6), limit)  # noqa: E731
+    monkeypatch.setattr(JournalReader, "bodies", kept)
     monkeypatch.setattr(JournalReader, "first_sequence", lambda _: 6)
     await rig.nats.ask("STREAM.PURGE.TABLES", {} if emptied else {"keep": 2})
     new = await rig.server("new.db")

@@ -25,7 +25,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     real = JournalReader.bodies
 
     def bodies(reader: JournalReader, first: int, limit: int = 100) -> list[Outgoing]:
-        return [one for one in real(reader, first, limit) if one.sequence >= KEPT_FROM]
+        return real(reader, max(first, KEPT_FROM), limit)
 
     monkeypatch.setattr(JournalReader, "bodies", bodies)
     monkeypatch.setattr(JournalReader, "first_sequence", lambda _: KEPT_FROM)
