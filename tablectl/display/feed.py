@@ -22,7 +22,7 @@ from typing import Any
 from aiohttp import web
 
 from tablectl.clock import Instant
-from tablectl.display.model import MILLISECOND, About, boards_part, shoe_shown, table_part
+from tablectl.display.model import MILLISECOND, About, boards_key, boards_part, shoe_shown, table_part
 from tablectl.display.page_files import HEADERS, PageFile, page_files
 from tablectl.display.rounds import Played, settled_rounds
 from tablectl.events import ShoeStarted
@@ -41,7 +41,6 @@ PATIENCE = 0.25
 """How long (s) the table waits for its boards, before it is shown without."""
 
 _UNREADABLE = (JournalFault, sqlite3.Error, OSError, ValueError, KeyError, TypeError)
-Key = tuple[object, ...]
 
 
 def read_played(reader: JournalReader, shoe: int, upto: int) -> Played:
@@ -74,8 +73,8 @@ class Display:
         self._files, self._edition = page_files()
         self._pages: list[web.Request] = []
         self._played: Played | None = None
-        self._key: Key | None = None
-        self._reading: tuple[Key, asyncio.Task[Played]] | None = None
+        self._key: tuple[object, ...] | None = None
+        self._reading: tuple[tuple[object, ...], asyncio.Task[Played]] | None = None
         self._table = self._boards = b"null"
         self._shows = False
         self._changed = asyncio.Event()
@@ -102,7 +101,7 @@ class Display:
 
     async def _follow(self, state: State) -> None:
         shoe = shoe_shown(state)
-        key: Key = (shoe, state.settled, state.revisions)
+        key = boards_key(state)
         if self._reading is not None and self._reading[1].done():
             self._take()
         if key != self._key and self._reading is None:
@@ -130,7 +129,8 @@ class Display:
         table = _json(table_part(state, self._about, played) | {"edition": self._edition})
         boards = b"null"
         if played is not None:
-            boards = _json(boards_part(played, predictions=self._about.predictions))
+            next_round = self._about.predictions and state.shoe is not None
+            boards = _json(boards_part(played, predictions=next_round))
         if (table, boards) == (self._table, self._boards) and self._shows:
             return
         # What is the same stays the same object: by that each page knows what it has.

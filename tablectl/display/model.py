@@ -120,7 +120,12 @@ def _limits(rules: HouseRules | None) -> dict[str, Any] | None:
     }
 
 
-def boards_part(played: Played, *, predictions: bool = True) -> dict[str, Any]:
+def boards_key(state: State) -> tuple[object, ...]:
+    """What tells that the boards are others: while it is the same, so are the rounds of the shoe."""
+    return shoe_shown(state), state.settled, state.revisions
+
+
+def boards_part(played: Played, *, predictions: bool) -> dict[str, Any]:
     """Roads and statistics of a shoe. Cells: column and row from 0, then what is in the cell."""
     results = marks(played.rounds)
     return {

@@ -71,7 +71,7 @@ function drawPredictions(predictions, words) {
   for (const side of predictions === null ? [] : ["banker", "player"]) {
     const told = document.createElement("div");
     told.className = `prediction ${side}`;
-    told.dataset.colours = DERIVED.map((road) => predictions[side][road]).join(" ");
+    told.dataset.colours = DERIVED.map((road) => String(predictions[side][road])).join(" ");
     const text = document.createElement("span");
     text.textContent = words.next[side];
     told.append(text);

@@ -165,7 +165,7 @@ function speak() {
 
 // --- what comes from the table --------------------------------------------------------------------------------
 
-function told(name, value) {
+export function told(name, value) {
   if (name === "boards") {
     boards = value;
     if (table !== null) drawBoards(boards, words); // else with the table's first word, in its language
