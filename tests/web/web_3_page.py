@@ -109,7 +109,8 @@ return [...document.querySelectorAll("main *")].filter((one) => {
 }).map((one) => one.outerHTML.slice(0, 120));
 """
 _CUT = """
-return [...document.querySelectorAll("header div, #band, h1, dt, dd, figcaption, .prediction span, #badges *")]
+const texts = "header div, #band, h1, dt, dd, figcaption, .prediction span, #badges span";
+return [...document.querySelectorAll(texts)]
   .filter((one) => one.getClientRects().length && one.scrollWidth > one.clientWidth + 1)
   .map((one) => one.textContent);
 """
