@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tablectl.cards import DECK
 from tests.browser import Browser
 from tests.e2e.harness import BARE
+from tests.web.pictures import shoe
 from tests.web.tables import WINDOW, ShownTable, check_boards, check_hands, hand
 
 CUT_AT = 364
@@ -22,12 +21,6 @@ CUT_AT = 364
 def browser() -> Iterator[Browser]:
     with Browser() as made:
         yield made
-
-
-def shoe(seed: int) -> str:
-    cards = [str(card) for card in DECK] * 8
-    random.Random(seed).shuffle(cards)
-    return " ".join(cards)
 
 
 def look_at_round(browser: Browser, table: ShownTable, number: int, *, closely: bool) -> str:
