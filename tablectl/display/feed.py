@@ -76,6 +76,8 @@ class Display:
         self._key: tuple[object, ...] | None = None
         self._reading: tuple[tuple[object, ...], asyncio.Task[Played]] | None = None
         self._table = self._boards = b"null"
+        self._made_of: tuple[Played | None, bool] = None, False
+        self._fault = ""
         self._shows = False
         self._changed = asyncio.Event()
 
@@ -88,7 +90,7 @@ class Display:
             try:
                 await self._follow(self._published.state)
             except Exception as error:  # noqa: BLE001 a page that cannot be drawn must not stop a table
-                self._log.error("the display cannot be drawn", error=repr(error))
+                self._tell("the display cannot be drawn", repr(error))
                 self._shows = False
                 self._hang_up()
             waiting = [asyncio.ensure_future(changed.wait())]
@@ -120,22 +122,29 @@ class Display:
         assert self._reading is not None
         (key, task), self._reading = self._reading, None
         try:
-            self._played, self._key = task.result(), key
+            self._played, self._key, self._fault = task.result(), key, ""
         except _UNREADABLE as fault:
-            self._log.error("the rounds of the shoe cannot be read for the display", error=str(fault))
+            self._tell("the rounds of the shoe cannot be read for the display", str(fault))
             self._played = self._key = None
+
+    def _tell(self, what: str, error: str) -> None:
+        """Once, however often it is tried."""
+        if error != self._fault:
+            self._fault = error
+            self._log.error(what, error=error)
 
     def _show(self, state: State, played: Played | None) -> None:
         table = _json(table_part(state, self._about, played) | {"edition": self._edition})
-        boards = b"null"
-        if played is not None:
-            next_round = self._about.predictions and state.shoe is not None
-            boards = _json(boards_part(played, predictions=next_round))
-        if (table, boards) == (self._table, self._boards) and self._shows:
+        made_of = played, self._about.predictions and state.shoe is not None
+        if self._shows and table == self._table and made_of == self._made_of:
             return
         # What is the same stays the same object: by that each page knows what it has.
-        self._table = self._table if table == self._table else table
-        self._boards = self._boards if boards == self._boards else boards
+        if table != self._table:
+            self._table = table
+        if made_of != self._made_of:
+            predictions = made_of[1]
+            self._boards = b"null" if played is None else _json(boards_part(played, predictions=predictions))
+            self._made_of = made_of
         self._shows = True
         self._changed.set()
         self._changed = asyncio.Event()
@@ -147,7 +156,7 @@ class Display:
         return [
             *(web.get(file.path, _giving(file)) for file in self._files),
             web.get("/v1/display", self._all),
-            web.get("/v1/display/events", self._events),
+            web.get("/v1/display/events", self._events, allow_head=False),
         ]
 
     async def close(self) -> None:
@@ -170,7 +179,9 @@ class Display:
         # A page that hung up loses its transport at once, its handler only with the next write.
         if sum(one.transport is not None for one in self._pages) >= MOST_PAGES:
             return _not_now("too many pages look at this table")
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"} | HEADERS)
+        # A proxy that would keep it until there is more is asked not to.
+        stream = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+        response = web.StreamResponse(headers=stream | HEADERS)
         self._pages.append(request)
         try:
             await response.prepare(request)

@@ -92,6 +92,17 @@ def test_cards_lie_face_down_until_they_are_turned(browser: Browser) -> None:
         check_hands(browser, "2C 3H", "9D KS", ("5", "9"))
 
 
+def test_a_free_hand_says_that_there_are_no_bets(browser: Browser) -> None:
+    with shown() as table:
+        browser.open(table.address)
+        table.do("hand free", supervised=True)
+        browser.wait_text("Free hand: no bets", "#badges")
+        table.deal(4)
+        table.finish()
+        browser.wait_text("BANKER WINS", "#band")
+        check_boards(browser, table, 1)
+
+
 def test_predictions_can_be_switched_off(browser: Browser) -> None:
     with shown("predictions = false") as table:
         table.play_round()
