@@ -23,7 +23,7 @@ const number = label("", { x: 50, y: 65, class: "seconds" });
 const arc = shape("circle", { cx: 50, cy: 50, r: 43, pathLength: 100, class: "arc" });
 const ring = picture(100, 100, "", shape("circle", { cx: 50, cy: 50, r: 43, class: "track" }), arc, number);
 at("countdown").append(ring);
-let counting = null;
+let counting = null; // how to stop it; timers and frames are numbered apart
 
 function count() {
   const left = table.deadline === null ? 0 : Math.max(0, link.left(table.deadline));
@@ -39,12 +39,17 @@ function count() {
     draw(); // the window is over by the table's own word; that it has closed is told in a moment
     return;
   }
-  counting = still.matches ? setTimeout(count, 100) : requestAnimationFrame(count);
+  if (still.matches) {
+    const timer = setTimeout(count, 100);
+    counting = () => clearTimeout(timer);
+  } else {
+    const frame = requestAnimationFrame(count);
+    counting = () => cancelAnimationFrame(frame);
+  }
 }
 
 function stopCounting() {
-  clearTimeout(counting);
-  cancelAnimationFrame(counting);
+  counting?.();
   counting = null;
 }
 
