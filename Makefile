@@ -10,7 +10,7 @@ ARGS ?=
 # Where byte code is not kept, each of the suite's workers and processes would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test lint types unit soak crash fuzz bench lab house audit docs schemas lock wheel deb clean
+.PHONY: help setup demo test lint types unit soak crash fuzz bench web lab house audit docs schemas lock wheel deb clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ bench: $(STAMP) ## latency from the wire to the game server, beside its floors
 
 lab: $(STAMP) ## the installed daemon with USB devices in an emulated machine (docs/lab.md)
 	@$(BIN)/python -m tests.lab $(ARGS)
+
+web: $(STAMP) ## the pages in a real Chromium, against a running table (needs the packages chromium, chromium-driver)
+	@$(BIN)/python -m tests.web $(ARGS)
 
 audit: $(STAMP) ## every locked package asked about in the public advisory database
 	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv --clear $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check 'pip-audit>=2.9,<3' 2>/dev/null; } \

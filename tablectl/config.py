@@ -18,6 +18,7 @@ from pydantic import PrivateAttr, ValidationError, model_validator
 from tablectl.config_sections import (
     ApiConfig,
     BeeperConfig,
+    DisplayConfig,
     HealthConfig,
     JournalConfig,
     LogConfig,
@@ -48,6 +49,7 @@ class Config(Section):
     beeper: BeeperConfig = BeeperConfig()
     journal: JournalConfig = JournalConfig()
     api: ApiConfig = ApiConfig()
+    display: DisplayConfig = DisplayConfig()
     log: LogConfig = LogConfig()
     secrets: SecretsConfig = SecretsConfig()
 

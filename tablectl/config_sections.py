@@ -210,6 +210,13 @@ class ApiConfig(Section):
     listen: Annotated[Plain, AfterValidator(_listen)] | None = None
 
 
+class DisplayConfig(Section):
+    """The page for a monitor at the table. ``language`` None: the one that the browser asks for."""
+
+    language: Literal["en", "de"] | None = None
+    predictions: bool = True
+
+
 class LogConfig(Section):
     """``json``: one object a line, for machines; ``console``: for people."""
 

@@ -160,6 +160,12 @@ class RoundQueries:
         """Every row of a shoe and its rounds from ``first`` on, in order."""
         return [row for row in self.in_order(self.lies(shoe), first - 1) if said(row).shoe == shoe]
 
+    def settling_rows(self, shoe: int, first: int, last: int) -> list[Row]:
+        """The rows from ``first`` to ``last`` that say how a round of a shoe stands, in order."""
+        types = ", ".join("?" * len(_ENDS))
+        where = f"shoe = ? AND row >= ? AND row <= ? AND type IN ({types}) ORDER BY row"
+        return self._rows(where, shoe, first, last, *sorted(_ENDS))
+
     def commands_of(self, rows: Sequence[Row]) -> list[Row]:
         """The commands that ended or changed a round in the decisions of ``rows``, and are no rows of it.
 

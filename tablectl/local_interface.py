@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import structlog
 
 from tablectl.api import Api, Facts, socket_folder
 from tablectl.api_commands import Commands
@@ -19,6 +22,8 @@ from tablectl.config_sections import host_and_port
 from tablectl.core import Core
 from tablectl.delivering import Delivering
 from tablectl.delivery.link import ServerLink
+from tablectl.display.feed import Display, read_played
+from tablectl.display.model import About
 from tablectl.gate import Gate
 from tablectl.inlining import inlined
 from tablectl.journal import JournalReader
@@ -66,15 +71,24 @@ def add_interface(
 
     ``open_journal``: a further reader of its journal. ``alarm(code, text)`` raises an alert.
     """
-    api = _api(behind, open_journal)
+    display = _display(behind, open_journal())
+    api = _api(behind, open_journal, display)
     service.add(api.watch, setup=api.start, close=api.stop)
     if behind.config.api.listen is not None:
         host, port = host_and_port(behind.config.api.listen)
-        read_only = ReadOnly(host, port, api.read_only_routes(), alarm)
+        read_only = ReadOnly(host, port, [*api.read_only_routes(), *display.routes()], alarm)
         service.add(read_only.watch, setup=read_only.start, close=read_only.stop)
+    service.add(display.run, close=display.close)
 
 
-def _api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
+def _display(behind: Behind, reader: JournalReader) -> Display:
+    config = behind.config
+    about = About(config.table.id, config.table.test, config.display.language, config.display.predictions)
+    log = structlog.get_logger("display").bind(table=config.table.id)
+    return Display(about, behind.published, partial(read_played, reader), behind.clock, log)
+
+
+def _api(behind: Behind, open_journal: Callable[[], JournalReader], display: Display) -> Api:
     config, published, clock = behind.config, behind.published, behind.clock
     socket_folder(config.socket_path)
     back = LookingBack(open_journal(), decode_with(behind.driver, behind.settings))
@@ -100,6 +114,7 @@ def _api(behind: Behind, open_journal: Callable[[], JournalReader]) -> Api:
         commands, lambda: behind.delivering.sender, open_journal(), clock, test=config.table.test
     )
     routes = (
+        *display.routes(),
         *SignalRoute(published, behind.signals).routes(),
         *delivery.routes(),
         *journal.routes(),

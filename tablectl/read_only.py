@@ -1,4 +1,4 @@
-"""The read-only address: metrics and health over TCP, for a monitor that is not on this machine's socket.
+"""The read-only address: the display, metrics and health over TCP, for who is not on this machine's socket.
 
 It takes no command and shows nothing that ``/v1/state`` hides.  It never keeps a table from playing: an
 address that cannot be had is an alert.
@@ -14,9 +14,10 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from tablectl.connections import Connections
+from tablectl.display.feed import MOST_PAGES
 
-MOST = 32
-"""Connections at once."""
+MOST = MOST_PAGES + 32
+"""Connections at once: however many pages are open, who watches the table gets in."""
 
 IDLE = 15.0
 """Seconds one may stay without a request, or with half of one."""
@@ -32,7 +33,8 @@ HEADERS = {
 async def _careful(request: web.Request, handler: Handler) -> web.StreamResponse:
     response = await handler(request)
     if not response.prepared:
-        response.headers.update(HEADERS)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)  # the display's page may run its own code
     return response
 
 

@@ -19,9 +19,9 @@ EDGES = frozenset(
 """What no pure module imports. ``tablectl.clock`` is where time is made; only its types are used."""
 
 PURE = (
-    "cards", "frozen", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
+    "cards", "frozen", "roads", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
-    "item_words", "capture", "finder", "verdict", "rehearsal",
+    "display.model", "display.rounds", "views", "item_words", "capture", "finder", "verdict", "rehearsal",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder", "plain_file")

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from systemd.debian import build
+from tests import browser
 from tests.house import needs as house_needs
 from tests.lab import image, install, needs
 from tests.lab.scenarios import Transcript
@@ -94,3 +95,13 @@ def test_the_house_is_not_collected_either_and_names_what_it_lacks(monkeypatch: 
     text = "\n".join(house_needs.missing(built=False))
     for said in ("sudo make house", "apt-get install its-package", "TABLECTL_LAB_MIRROR="):
         assert said in text
+
+
+def test_tests_in_a_browser_are_not_collected_either_and_name_what_they_lack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [path.name for path in (HERE / "web").glob("*.py")]
+    assert [name for name in names if name.startswith("web_")]
+    assert not [name for name in names if name.startswith("test_") or name.endswith("_test.py")]
+    monkeypatch.setattr("tests.browser.shutil.which", lambda tool: None)
+    assert "apt-get install chromium chromium-driver" in browser.missing()

@@ -39,6 +39,7 @@ FULL: dict[str, dict[str, Any]] = {
     "beeper": {"driver": "relay", "device": "/dev/relay", "channel": 1},
     "journal": {"path": "/var/lib/tablectl/T07.db"},
     "api": {"socket": "/run/tablectl/T07/tablectl.sock"},
+    "display": {"language": "de", "predictions": True},
     "log": {"format": "json", "level": "info"},
 }
 OTHERS: dict[str, Any] = {
@@ -60,11 +61,13 @@ OTHERS: dict[str, Any] = {
     "beeper.channel": 2,
     "journal.path": "/var/lib/tablectl/other.db",
     "api.socket": "/run/tablectl/other.sock",
+    "display.language": "en",
+    "display.predictions": False,
     "log.format": "console",
     "log.level": "debug",
 }
 ONLY_WITH_A_RESTART = {"table.id", "table.test", "log.format"} | {
-    key for key in OTHERS if key.startswith(("scanner.", "journal.", "api."))
+    key for key in OTHERS if key.startswith(("scanner.", "journal.", "api.", "display."))
 }
 
 

@@ -6,7 +6,7 @@ that was idle runs its first instructions slower (cold caches, low clock), the f
 table's; ``--pause 0.002`` shows the other end.  Prints the figures, then each aim with the ratio to it; exit
 0 also when an aim is missed (``--strict``: 1), because a busy machine is no fault of the program.
 
-``python -m tests.bench journal``: what a long journal costs.
+``python -m tests.bench journal``: what a long journal costs; ``… display``: what a hundred open displays do.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import contextlib
 import json
 import os
 import platform
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from tablectl.demo.files import new_secret
 from tablectl.logs import setup_logging
 from tests.bench.dealt import BenchTable, Way
+from tests.bench.display import main as display
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay
 from tests.bench.journal import main as journal
+from tests.bench.server import game_server
 from tests.bench.whole import cards_per_second, idle, wall_ms
 from tests.bench.wires import WIRES
 
@@ -44,26 +44,6 @@ NAMES = {
 
 BLOCK = 5
 """Of each floor between two hands, which have four to six cards."""
-
-
-@contextlib.contextmanager
-def game_server(folder: Path, secret: str) -> Iterator[str]:
-    """The reference game server in another process; the address to deliver to."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.server", str(folder / "gameserver.db")],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"TABLECTL_PUSH_SECRET": secret},
-    )
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        if not url:
-            raise RuntimeError(f"the game server did not start (exit {process.wait()})")
-        yield url
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 def latency(folder: Path, url: str, secret: str, rounds: int, cards: int, pause: float) -> dict[str, Figure]:
@@ -190,4 +170,8 @@ def main() -> int:
     return 1 if given.strict and not all(aim.met for aim in aims) else 0
 
 
-sys.exit(journal(sys.argv[2:]) if sys.argv[1:2] == ["journal"] else main())
+OTHERS = {"journal": journal, "display": display}
+
+if __name__ == "__main__":
+    other = OTHERS.get(sys.argv[1]) if sys.argv[1:] else None
+    sys.exit(main() if other is None else other(sys.argv[2:]))

@@ -6,11 +6,34 @@ TABLECTL_PUSH_SECRET, the address to deliver to is printed once it listens.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tablectl.gameserver.server import GameServer, run_gameserver
+
+
+@contextlib.contextmanager
+def game_server(folder: Path, secret: str) -> Iterator[str]:
+    """The reference game server in another process; the address to deliver to."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.server", str(folder / "gameserver.db")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TABLECTL_PUSH_SECRET": secret},
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        if not url:
+            raise RuntimeError(f"the game server did not start (exit {process.wait()})")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 def _ready(server: GameServer) -> None:

@@ -142,6 +142,8 @@ def test_its_configuration_is_inside(clean: Clean) -> None:
     assert shipped
     assert {f"tablectl/_{path}" for path in shipped} <= inside
     assert "tablectl/py.typed" in inside
+    page = {f.name for f in (REPOSITORY / "tablectl" / "display" / "page").iterdir()}
+    assert {f"tablectl/display/page/{name}" for name in page | {"index.html"}} <= inside
     assert not {name for name in inside if name.startswith(("tests", "docs"))}
     rules = {path.stem for path in shipped if path.parent.name == "rules"}
     for name in rules:

@@ -1,0 +1,228 @@
+"""The page as such: languages, screens of every shape, still pictures and strong contrast where wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.browser import Browser
+from tests.web.tables import WINDOW, ShownTable, check_boards, check_hands
+
+CARDS = "2C 9D 3H KS 9S 2H KD 3C 2D 3D 4D 5D 8S 9H 8H 9C 6S 7H 6D 7D"
+SIZES = [(1920, 1080), (1280, 720), (1024, 768), (3840, 2160), (1080, 1920), (1366, 600)]
+
+
+@contextmanager
+def shown(display: str = "", **options: object) -> Iterator[ShownTable]:
+    with ShownTable(display=display, **options) as table:  # type: ignore[arg-type]
+        table.start()
+        table.open_table(CARDS)
+        yield table
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("configured", "liked", "asked", "said"),
+    [
+        ("", "en-US", "", "THE NEXT ROUND BEGINS SOON"),
+        ("", "de-AT", "", "DIE NÄCHSTE RUNDE BEGINNT GLEICH"),
+        ("", "fr-FR", "", "THE NEXT ROUND BEGINS SOON"),
+        ('language = "de"', "en-US", "", "DIE NÄCHSTE RUNDE BEGINNT GLEICH"),
+        ('language = "de"', "de-DE", "?lang=en", "THE NEXT ROUND BEGINS SOON"),
+        ("", "en-US", "?lang=de", "DIE NÄCHSTE RUNDE BEGINNT GLEICH"),
+        ("", "en-US", "?lang=<b>x", "THE NEXT ROUND BEGINS SOON"),
+    ],
+)
+def test_language_is_the_addresss_the_houses_or_the_browsers(
+    configured: str, liked: str, asked: str, said: str
+) -> None:
+    with shown(configured) as table, Browser(lang=liked) as browser:
+        browser.open(table.address + asked)
+        browser.wait_text(said, "#band")
+        language = "de" if "NÄCHSTE" in said else "en"
+        assert browser.value("html", "lang") == language
+        assert browser.complaints() == []
+
+
+def test_both_languages_have_the_same_words(browser: Browser) -> None:
+    with shown() as table:
+        browser.open(table.address)
+        keys = browser.run(
+            "return import('/display/words.js').then(({wordsOf}) => ['en', 'de'].map((one) => {"
+            " const keys = (part, at) => Object.entries(part).flatMap(([key, value]) =>"
+            "   typeof value === 'object' ? keys(value, `${at}${key}.`) : [`${at}${key}`]);"
+            " return keys(wordsOf(one), '').sort(); }))"
+        )
+        assert keys[0] == keys[1] and len(keys[0]) > 50
+
+
+def test_a_round_in_german(browser: Browser) -> None:
+    with shown() as table:
+        browser.open(f"{table.address}?lang=de")
+        browser.wait_text("DIE NÄCHSTE RUNDE", "#band")
+        table.do("bets open")
+        browser.wait_text("BITTE DAS SPIEL MACHEN", "#band")
+        assert "Tisch E2E · Schuh 1 · Runde 1" in browser.text("#name")
+        table.phase("no more bets")
+        browser.wait_text("NICHTS GEHT MEHR", "#band")
+        table.deal(4)
+        table.finish()
+        browser.wait_text("BANK GEWINNT", "#band")
+        table.do("cut-card")
+        browser.wait_text("LETZTES SPIEL VOR DEM MISCHEN", "#last-hand")
+
+
+def test_cards_lie_face_down_until_they_are_turned(browser: Browser) -> None:
+    rules = WINDOW | {"dealing": {"deal": "face-down"}}
+    with shown(overrides=rules) as table:
+        browser.open(table.address)
+        table.bets()
+        table.deal(4)
+        check_hands(browser, "? ?", "? ?", ("", ""))
+        browser.wait_text("CARDS ARE FACE DOWN", "#band")
+        assert not browser.all("#stage .rank"), "there is no face, hidden or not"
+        table.do("turn")
+        check_hands(browser, "2C 3H", "9D KS", ("5", "9"))
+
+
+def test_a_free_hand_says_that_there_are_no_bets(browser: Browser) -> None:
+    with shown() as table:
+        browser.open(table.address)
+        table.do("hand free", supervised=True)
+        browser.wait_text("Free hand: no bets", "#badges")
+        table.deal(4)
+        table.finish()
+        browser.wait_text("BANKER WINS", "#band")
+        check_boards(browser, table, 1)
+
+
+def test_predictions_can_be_switched_off(browser: Browser) -> None:
+    with shown("predictions = false") as table:
+        table.play_round()
+        browser.open(table.address)
+        browser.wait_text("BANKER WINS", "#band")
+        check_boards(browser, table, 1, predictions=False)
+        assert not browser.shown("#predictions") and "wins next" not in browser.text()
+
+
+_OUTSIDE = """
+return [...document.querySelectorAll("main *")].filter((one) => {
+  if (one.closest("[hidden]") || !one.getClientRects().length) return false;
+  const { left, top, right, bottom } = one.getBoundingClientRect();
+  return left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1;
+}).map((one) => one.outerHTML.slice(0, 120));
+"""
+_CUT = """
+const texts = "header div, #band, h1, dt, dd, figcaption, .prediction span, #badges span";
+return [...document.querySelectorAll(texts)]
+  .filter((one) => one.getClientRects().length && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.textContent);
+"""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_everything_is_on_the_screen(size: tuple[int, int], language: str) -> None:
+    with shown() as table, Browser(size) as browser:
+        browser.open(f"{table.address}?lang={language}")
+        table.play_round()
+        table.do("cut-card")
+        table.do("bets open")
+        browser.wait(lambda: browser.shown("#countdown") and browser.shown("#last-hand"), "all of it")
+        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
+        table.phase("no more bets")
+        table.deal(4)
+        table.finish()
+        browser.wait(lambda: browser.value("#band", "className") == "result player", "the result")
+        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
+        table.daemon.stop_somehow()
+        browser.wait(lambda: browser.value("#band", "className") == "lost", "that it is lost")
+        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
+
+
+_CONTRAST = """
+const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const numbers = (text) => text.match(/[0-9.]+/g).map(Number);
+const ground = (one) => {
+  for (; one; one = one.parentElement) {
+    const found = numbers(getComputedStyle(one).backgroundColor);
+    if (found.length === 3 || found[3] > 0) return found;
+  }
+  return [255, 255, 255];
+};
+return [...document.querySelectorAll("main *")]
+  .filter((one) => !one.closest("svg") && one.getClientRects().length
+    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
+  .map((one) => {
+    const [a, b] = [numbers(getComputedStyle(one).color), ground(one)].map(light);
+    return [one.textContent, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+  })
+  .filter(([, ratio]) => ratio < 4.5);
+"""
+
+
+def test_text_stands_out_from_its_ground(browser: Browser) -> None:
+    """At least 4.5 to 1 (WCAG 2, level AA), in every phase."""
+    with shown() as table:
+        browser.open(table.address)
+        browser.wait_text("THE NEXT ROUND", "#band")
+        assert browser.run(_CONTRAST) == []
+        table.do("bets open")
+        browser.wait_text("PLACE YOUR BETS", "#band")
+        assert browser.run(_CONTRAST) == []
+        table.phase("no more bets")
+        browser.wait_text("NO MORE BETS", "#band")
+        assert browser.run(_CONTRAST) == []
+        table.deal(4)
+        table.finish()
+        browser.wait_text("BANKER WINS", "#band")
+        assert browser.run(_CONTRAST) == []
+        table.do("hold")
+        browser.wait_text("ONE MOMENT", "#band")
+        assert browser.run(_CONTRAST) == []
+
+
+def test_nothing_moves_for_who_wants_no_motion(browser: Browser) -> None:
+    moving = "return document.getAnimations().length"
+    with shown() as table:
+        table.play_round()
+        browser.open(table.address)
+        browser.wait_text("BANKER WINS", "#band")
+        assert browser.run(moving) > 0
+        browser.command(
+            "Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}]
+        )
+        try:
+            browser.open(table.address)
+            browser.wait_text("BANKER WINS", "#band")
+            assert browser.run(moving) == 0
+            table.do("bets open")
+            browser.wait_text("PLACE YOUR BETS", "#band")
+            arc = browser.run("return document.querySelector('.arc').getAttribute('stroke-dasharray')")
+            assert arc == "100 200", "the ring goes second by second"
+        finally:
+            browser.command("Emulation.setEmulatedMedia", features=[])
+
+
+def test_the_address_is_all_that_a_page_may_ask(browser: Browser) -> None:
+    """The policy holds: what a page would load or run from elsewhere is refused."""
+    with shown() as table:
+        browser.open(table.address)
+        browser.wait_text("THE NEXT ROUND", "#band")
+        refused = browser.run(
+            "return fetch('http://127.0.0.1:9/').then(() => 'reached', (fault) => fault.name)"
+        )
+        assert refused == "TypeError"
+        assert any("Content Security Policy" in one for one in browser.complaints())
+        browser.run(
+            "const s = document.createElement('script'); s.text = 'window.ran = 1'; document.head.append(s)"
+        )
+        assert browser.run("return window.ran === undefined")
