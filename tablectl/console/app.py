@@ -30,16 +30,16 @@ _COLOURED = {
     "dim": "bright_black",
     "main": "bold",
     "head": "bold white on blue",
-    "stale": "bold black on yellow",
+    "stale": "black on bright_yellow",
     "phase": "bold cyan",
     "deal": "bold bright_white",
     "good": "bold bright_green",
     "warn": "bright_yellow",
     "bad": "bold bright_red",
-    "next": "bold black on bright_cyan",
+    "next": "black on bright_cyan",
     "held": "bold bright_white on red",
     "alarm": "bold bright_white on red",
-    "alert": "bold black on bright_yellow",
+    "alert": "black on bright_yellow",
     "say": "bold bright_white",
     "card": "bold bright_white",
     "red": "bold bright_red",
@@ -49,20 +49,23 @@ _COLOURED = {
     "tie": "bold bright_green",
     "playerwon": "bold bright_white on blue",
     "bankerwon": "bold bright_white on red",
+    "tiewon": "black on bright_green",
     "gauge": "bright_cyan",
-    "key": "bold black on white",
-    "keymain": "bold black on bright_cyan",
+    "key": "black on white",
+    "keyhold": "bold bright_white on red",
+    "keymain": "black on bright_cyan",
     "lightgood": "green",
-    "dialog": "bold black on white",
+    "dialog": "black on white",
 }
 _PLAIN = {
     **dict.fromkeys(_COLOURED, ""),
     **dict.fromkeys(("main", "phase", "deal", "good", "warn", "bad", "say", "due", "card", "red"), "bold"),
     **dict.fromkeys(("player", "banker", "tie"), "bold"),
     **dict.fromkeys(
-        ("head", "stale", "next", "held", "alarm", "alert", "playerwon", "bankerwon"), "bold reverse"
+        ("head", "stale", "next", "held", "alarm", "alert", "playerwon", "bankerwon", "tiewon"),
+        "bold reverse",
     ),
-    **dict.fromkeys(("key", "keymain", "dialog"), "reverse"),
+    **dict.fromkeys(("key", "keymain", "keyhold", "dialog"), "reverse"),
 }
 
 

@@ -4,29 +4,49 @@ from __future__ import annotations
 
 from tablectl.cards import Card
 from tablectl.console import big
-from tablectl.console.paper import Line, Span, fit
+from tablectl.console.paper import Line, Span, beside, fit
+from tablectl.console.past import Past
 from tablectl.console.seen import RoundSeen, Seen
 
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
-_SLOT = 6
-"""Cells of a card with the gap behind it."""
 
 
-def hands(seen: Seen, width: int, *, blocks: bool) -> list[Line]:
-    """Four lines: Player on the left, Banker on the right."""
+def hands(seen: Seen, past: Past, width: int, *, blocks: bool) -> list[Line]:
+    """Four lines: Player on the left, Banker on the right. Between rounds those of the last one."""
     half = width // 2
-    left = _side("PLAYER", "P", seen, half, blocks=blocks)
-    right = _side("BANKER", "B", seen, width - half, blocks=blocks)
+    over = seen.round is None
+    r = seen.round or _last(seen, past)
+    due = r.due if r is not None and not seen.held and seen.phase in ("no more bets", "dealing") else ""
+    won = r.outcome if r is not None and (over or seen.phase == "complete") else None
+    left = _side("PLAYER", r, due, won, half, blocks=blocks)
+    right = _side("BANKER", r, due, won, width - half, blocks=blocks)
+    if over and r is not None:
+        where = f"{past.rounds[0].where} is over "
+        left[0] = beside(left[0][:-1], (Span(where, "dim"),), half)
     return [(*one, *other) for one, other in zip(left, right, strict=True)]
 
 
-def _side(name: str, letter: str, seen: Seen, width: int, *, blocks: bool) -> list[Line]:
-    r, style = seen.round, name.lower()
-    cards = [_card(f"{letter}{n}", r, blocks=blocks, held=seen.held) for n in (1, 2, 3)]
+def _last(seen: Seen, past: Past) -> RoundSeen | None:
+    """The last round of the shoe in play, as it ended."""
+    ended = past.rounds[0] if past.rounds else None
+    if ended is None or ended.totals is None or seen.shoe is None or seen.phase == "closed":
+        return None
+    if ended.where.partition("/")[0] != str(seen.shoe.number):
+        return None
+    cards = {f"P{n}": card for n, card in enumerate(ended.player, start=1)}
+    cards |= {f"B{n}": card for n, card in enumerate(ended.banker, start=1)}
+    return RoundSeen(0, False, cards, 0, *ended.totals, "", "", "", None)
+
+
+def _side(
+    name: str, r: RoundSeen | None, due: str, outcome: str | None, width: int, *, blocks: bool
+) -> list[Line]:
+    letter, style = name[0], name.lower()
+    cards = [_card(f"{letter}{n}", r, due, blocks=blocks) for n in (1, 2, 3)]
     total = None if r is None else r.player if letter == "P" else r.banker
     number = ["", "", ""] if total is None else _number(total, blocks=blocks)
-    won = r is not None and seen.phase == "complete" and r.outcome in (style, "tie")
-    title: Line = (Span(f" {name} ", f"{style}won" if won else style), Span(f" {_notes(letter, r)}", "dim"))
+    shown = f"{style}won" if outcome == style else "tiewon" if outcome == "tie" else style
+    title: Line = (Span(f" {name} ", shown), Span(f" {_notes(letter, r)}", "dim"))
     lines = [fit(title, width)]
     for row in range(3):
         line: Line = (Span(" "),)
@@ -52,7 +72,7 @@ def _notes(letter: str, r: RoundSeen | None) -> str:
     return ", ".join(notes)
 
 
-def _card(place: str, r: RoundSeen | None, *, blocks: bool, held: bool) -> tuple[list[str], str]:
+def _card(place: str, r: RoundSeen | None, due: str, *, blocks: bool) -> tuple[list[str], str]:
     """Its three lines of five cells, and their style."""
     empty = ["     "] * 3, "plain"
     if r is None:
@@ -63,7 +83,7 @@ def _card(place: str, r: RoundSeen | None, *, blocks: bool, held: bool) -> tuple
         )
     if not r.cards and _lies_face_down(place, r.face_down):
         return _frame(place, "▒▒▒" if blocks else "###", "", blocks=blocks), "card"
-    if place == r.due and not held:
+    if place == due:
         return _frame(place, " ? ", "", blocks=blocks), "due"
     return empty
 

@@ -125,8 +125,10 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
     """The ways out of a hold: the action, what stands on the screen, and what it asks."""
     made = []
     for action, told in seen.ways:
-        does = told.removeprefix(f"release {action}: ").removeprefix(f"{action}: ")
         by_command = flows.pit_boss(action, seen, past)
+        does = told.partition(": ")[2] or told
+        if by_command is not None and not told.startswith("release "):
+            does = by_command[0]
         if told.startswith("release "):
             make: Callable[[], Flow] = partial(flows.release, action, does, past)
         elif action == "rescan hand":
@@ -152,7 +154,7 @@ def way_keys(seen: Seen, past: Past, page: int) -> tuple[Key, ...]:
         begin = page % way_pages(seen) * (PAGE - 1)
         shown = found[begin : begin + PAGE - 1]
     made = [
-        Key(str(n), f"{action}: {does}" if action != does else action, f"way {action}", make)
+        Key(str(n), f"{action}: {does}", f"way {action}", make)
         for n, (action, does, make) in enumerate(shown, start=1)
     ]
     if len(found) > PAGE:

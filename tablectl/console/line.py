@@ -71,7 +71,7 @@ class Line:
                     raise Interrupted(f"this is table {state.get('table')}, not {self._table}")
             except NotReachable as fault:
                 newest = None
-                self._say(self._gone, str(fault))
+                self._say(self._gone, str(fault).removeprefix(f"{self._path}: "))
                 self._over.wait(AGAIN)
                 continue
             self._note(state)

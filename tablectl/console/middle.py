@@ -76,9 +76,15 @@ def body(model: Model, seen: Seen, width: int, room: int) -> list[Line]:
         lines.append((Span(cut(f" UNSETTLED at the game server: {names}. Void or amend.", width), "alert"),))
     if seen.reserved:
         lines.append((Span(f" {seen.reserved} kept for the next round", "warn"),))
-    lines += [(Span(" say ", "dim"), Span(cut(text, width - 6), "say")) for text in seen.say[-2:]]
+    lines += [(Span(" say ", "dim"), Span(cut(text, width - 6), "say")) for text in _says(seen)]
     past = [line for one in model.past.rounds[: max(0, room - len(lines))] for line in (_ended(one, width),)]
     return lines + past
+
+
+def _says(seen: Seen) -> tuple[str, ...]:
+    """What was said last, but for what stands on the screen elsewhere."""
+    elsewhere = {hold.message for hold in seen.holds} | {alert.message for alert in seen.alerts}
+    return tuple(text for text in seen.say if text not in elsewhere and not text.endswith("'s card"))[-2:]
 
 
 def _holds(model: Model, seen: Seen, width: int, room: int) -> Iterator[Line]:

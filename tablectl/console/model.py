@@ -21,8 +21,8 @@ SETTLES = 0.4
 """How long (s) a key must have meant the same before it is taken: nobody reads and acts faster."""
 SILENT = 8.0
 """Without an answer for so long (s) what is shown is stale: the daemon answers every 5 s at least."""
-LINGERS = 60.0
-"""How long (s) an answer stays on the screen."""
+LINGERS = {"good": 10.0, "dim": 10.0, "bad": 60.0}
+"""How long (s) a message stays on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ class Message:
     text: str
     kind: str
     at: float
+
+    def over(self, now: float) -> bool:
+        """Whether it has been read."""
+        return now - self.at > LINGERS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class Model:
     def stale(self, now: float) -> str:
         """Why what is shown is not what is; empty when it is."""
         if self.lost:
-            return f"no answer for {max(0.0, now - self.lost_at):.0f} s: {self.lost}"
+            return f"no answer for {max(0.0, now - self.lost_at):.0f} s; {self.lost}"
         if now - self.heard > SILENT:
             return f"no word for {now - self.heard:.0f} s"
         return ""

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from tablectl.console import big, middle
 from tablectl.console.hands import hands
 from tablectl.console.keys import Key, keys
-from tablectl.console.model import LINGERS, Model
+from tablectl.console.model import Model
 from tablectl.console.paper import Line, Span, beside, fit, pad, poor_lines, size, wrap
 from tablectl.console.seen import Seen
 
 LEAST = (80, 24)
 """Columns and lines that everything has room in."""
+
+TALL = 28
+"""Lines from which on the prompt is three lines high."""
 
 PHASE_STYLE = {
     "betting": "good",
@@ -65,8 +68,12 @@ def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
 
 
 def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
-    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), _next(model, seen, on, now)]
-    top += hands(seen, on.width, blocks=on.blocks)
+    prompt = _next(model, seen, on, now)
+    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), prompt]
+    if on.height >= TALL:
+        edge: Line = (Span(" " * on.width, prompt[0].style),)
+        top[-1:] = [edge, prompt, edge]
+    top += hands(seen, model.past, on.width, blocks=on.blocks)
     if model.dialog is not None:
         room = on.height - len(top)
         return top + middle.dialog(model, model.dialog, on.width, room)
@@ -147,7 +154,7 @@ def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]
 def _next(model: Model, seen: Seen, on: Terminal, now: float) -> Line:
     """What the dealer does next: the prompt."""
     if why := model.stale(now):
-        return (Span(pad(f" STALE, trying again. Shown is what was. {why}", on.width), "stale"),)
+        return (Span(pad(f" STALE: {why}", on.width), "stale"),)
     words, style = next_words(model, seen)
     return (Span(pad(f" {words}", on.width), style),)
 
@@ -189,7 +196,7 @@ def next_words(model: Model, seen: Seen) -> tuple[str, str]:
         case "dealing" if r is not None and not r.cards:
             return f"NEXT: deal, face down: {r.face_down} of 4", "next"
         case "dealing" if r is not None:
-            return f"NEXT: {r.words.rpartition(': ')[2]}", "next"
+            return f"NEXT: {r.words.rpartition(': ')[2].upper()}", "next"
         case "complete" if r is not None and r.outcome is not None:
             return _announce(model, seen, r.outcome, (r.player, r.banker)), r.outcome
         case _:
@@ -210,7 +217,10 @@ def _message(model: Model, on: Terminal, now: float) -> list[Line]:
     if model.sending:
         return [(Span(f" sending: {model.sending} ...", "warn"),)]
     message = model.message
-    if message is None or now - message.at > LINGERS:
+    if why := model.stale(now):
+        lines = wrap(f"STALE: {why}. What is shown is how it was; nothing is sent.", on.width - 6, 3)
+        return [(Span(f"     {line}", "warn"),) for line in lines]
+    if message is None or message.over(now):
         return []
     mark = {"good": "OK  ", "bad": "!!  "}.get(message.kind, "    ")
     lines = wrap(message.text, on.width - 6, 3)
@@ -238,7 +248,5 @@ def _keys(model: Model, seen: Seen, on: Terminal) -> list[Line]:
 
 def _cap(one: Key) -> Line:
     name = "Enter" if one.key == "enter" else one.key
-    return (
-        Span(f" {name} ", "keymain" if one.main else "key"),
-        Span(f" {one.label} ", "main" if one.main else "plain"),
-    )
+    style = "keymain" if one.main else "keyhold" if one.means == "hold" else "key"
+    return (Span(f" {name} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))
