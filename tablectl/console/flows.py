@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping
-from functools import partial
 
 from tablectl.console.dialog import CardEntry, Choice, Entry, Flow, Leave, Order, Question
 from tablectl.console.past import Past
@@ -251,7 +250,7 @@ def void(seen: Seen, past: Past) -> Flow:
     return (yield from approved("void", {"round": where}, would, past))
 
 
-def amend(past: Past) -> Flow:
+def amend(_: Seen, past: Past) -> Flow:
     """The cards of a round whose result is out."""
     where = yield from _earlier("Which round is amended?", past)
     laid: dict[str, str] = {}
@@ -274,13 +273,13 @@ def _listed(laid: Mapping[str, str]) -> str:
     return ", ".join(f"{place} {card}" for place, card in laid.items())
 
 
-def burn(past: Past) -> Flow:
+def burn(_: Seen, past: Past) -> Flow:
     """Cards burned by order."""
     number = str(int((yield from _number("How many cards are burned?", 1, 20))))
     return (yield from approved("burn", {"count": number}, f"Burn {number}, by order.", past))
 
 
-def adopt(past: Past) -> Flow:
+def adopt(_: Seen, past: Past) -> Flow:
     """A shoe in mid-shoe from another controller."""
     shoe = str(int((yield from _number("The shoe's number", 1, 999_999_999))))
     out = str(int((yield from _number("Cards out of it, burned ones too", 0, 832))))
@@ -339,29 +338,43 @@ def inspect(seen: Seen, past: Past) -> Flow:
     return (yield from approved("shoe inspect", {"method": method, **found}, would, past))
 
 
-def pit_boss(command: str, seen: Seen, past: Past) -> tuple[str, Callable[[], Flow]] | None:
-    """What stands in the menu for a pit boss's command, and what it asks; None for ``release``."""
-    asks: dict[str, tuple[str, Callable[[], Flow]]] = {
-        "correct": ("a card was read wrong", partial(correct, seen, past)),
-        "insert": ("a card lies there that was not read", partial(insert, seen, past)),
-        "move": ("a card stands in the wrong place", partial(move, seen, past)),
-        "enter": ("the card that is due, by hand", partial(enter, seen, past)),
-        "void": ("a round does not count", partial(void, seen, past)),
-        "amend": ("the cards of a round that is over", partial(amend, past)),
-        "burn": ("burn cards, by order", partial(burn, past)),
-        "shoe adopt": ("take over a shoe in mid-shoe", partial(adopt, past)),
-        "shoe inspect": ("count the cards", partial(inspect, seen, past)),
-    }
-    simple = {
-        "burn-error": ("the burn after a game error", "Order the burn after a game error."),
-        "hand free": ("a hand without wagers", "Begin a hand without wagers."),
-        "shoe end": (
-            "take the shoe out of play",
-            "The shoe is taken out of play; a round in play becomes VOID.",
-        ),
-        "cut-card undo": ("the cutting card is not out", "The cutting card is taken back."),
-        "shoe new undo": ("the new shoe was not started", "The new shoe is taken back."),
-        "device swap": ("another scanner, same cards", "Another scanner goes on with the same cards."),
-    }
-    asks |= {name: (label, partial(plain, name, would, past)) for name, (label, would) in simple.items()}
-    return asks.get(command)
+Asking = Callable[[Seen, Past], Flow]
+
+
+def _simple(command: str, would: str) -> Asking:
+    return lambda seen, past: plain(command, would, past)
+
+
+PIT_BOSS: dict[str, tuple[str, Asking]] = {
+    "correct": ("a card was read wrong", correct),
+    "insert": ("a card lies there that was not read", insert),
+    "move": ("a card stands in the wrong place", move),
+    "enter": ("the card that is due, by hand", enter),
+    "void": ("a round does not count", void),
+    "amend": ("the cards of a round that is over", amend),
+    "burn": ("burn cards, by order", burn),
+    "burn-error": (
+        "the burn after a game error",
+        _simple("burn-error", "Order the burn after a game error."),
+    ),
+    "hand free": ("a hand without wagers", _simple("hand free", "Begin a hand without wagers.")),
+    "shoe inspect": ("count the cards", inspect),
+    "shoe end": (
+        "take the shoe out of play",
+        _simple("shoe end", "The shoe is taken out of play; a round in play becomes VOID."),
+    ),
+    "shoe adopt": ("take over a shoe in mid-shoe", adopt),
+    "cut-card undo": (
+        "the cutting card is not out",
+        _simple("cut-card undo", "The cutting card is taken back."),
+    ),
+    "shoe new undo": (
+        "the new shoe was not started",
+        _simple("shoe new undo", "The new shoe is taken back."),
+    ),
+    "device swap": (
+        "another scanner, same cards",
+        _simple("device swap", "Another scanner goes on with the same cards."),
+    ),
+}
+"""The pit boss's commands: what stands in the menu, and what is asked; but for ``release``, see there."""

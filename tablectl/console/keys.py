@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from tablectl.console import flows
 from tablectl.console.dialog import PAGE, Choice, Flow
@@ -47,11 +47,12 @@ def phase_of(seen: Seen) -> Phase | None:
 def lawful(seen: Seen) -> tuple[Kind, ...]:
     """The commands that the table would look at now, in the order of :class:`Kind`."""
     phase = phase_of(seen)
-    if phase is None:
-        return ()
-    return tuple(
-        kind for kind in Kind if kind in COMMANDS and move_for(phase, kind, held=seen.held) is not None
-    )
+    return () if phase is None else _lawful(phase, seen.held)
+
+
+@cache
+def _lawful(phase: Phase, held: bool) -> tuple[Kind, ...]:
+    return tuple(kind for kind in Kind if kind in COMMANDS and move_for(phase, kind, held=held) is not None)
 
 
 def _dealer(kind: Kind, seen: Seen, past: Past) -> tuple[str, str, Callable[[], Flow]] | None:
@@ -125,7 +126,7 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
     """The ways out of a hold: the action, what stands on the screen, and what it asks."""
     made = []
     for action, told in seen.ways:
-        by_command = flows.pit_boss(action, seen, past)
+        by_command = flows.PIT_BOSS.get(action)
         does = told.partition(": ")[2] or told
         if by_command is not None and not told.startswith("release "):
             does = by_command[0]
@@ -138,7 +139,7 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
         elif action == "burn done":
             make = partial(flows.burn_done, seen)
         elif by_command is not None:
-            make = by_command[1]
+            make = partial(by_command[1], seen, past)
         else:  # of a newer daemon: it is for the table to decide
             make = partial(flows.release, action, does, past)
         made.append((action, does, make))
@@ -178,17 +179,17 @@ def keys(seen: Seen, past: Past, page: int = 0) -> tuple[Key, ...]:
         made.append(Key("0", "HOLD", "hold", flows.hold, at_once=True))
     if any(not one.present for one in seen.alerts):
         made.append(Key("/", "alert seen", "alerts", partial(flows.acknowledge, seen), at_once=True))
-    made.append(Key("*", "pit boss", "pit boss", partial(menu, pit_boss_menu(seen, past)), at_once=True))
-    made.append(Key("+", "more", "more", partial(menu, dealer_menu(seen, past)), at_once=True))
+    made.append(Key("*", "pit boss", "pit boss", partial(menu, pit_boss_menu, seen, past), at_once=True))
+    made.append(Key("+", "more", "more", partial(menu, dealer_menu, seen, past), at_once=True))
     return tuple(made)
 
 
 Menu = tuple[str, tuple[tuple[str, str, Callable[[], Flow]], ...]]
 
 
-def menu(entries: Menu) -> Flow:
+def menu(made: Callable[[Seen, Past], Menu], seen: Seen, past: Past) -> Flow:
     """Choose one, and go on with what that asks."""
-    title, found = entries
+    title, found = made(seen, past)
     chosen = yield Choice(title, tuple((name, label) for name, label, _ in found))
     make = next(make for name, _, make in found if name == chosen)
     return (yield from make())
@@ -205,9 +206,9 @@ def _pit_boss_entries(seen: Seen, past: Past) -> Iterator[tuple[str, str, Callab
             continue
         if kind is Kind.SHOE_UNDO and seen.shoe is not None and (seen.shoe.out or seen.shoe.rounds):
             continue
-        if (found := flows.pit_boss(kind.value, seen, past)) is not None:
-            label, make = found
-            yield kind.value, f"{kind.value}: {label}", make
+        if (found := flows.PIT_BOSS.get(kind.value)) is not None:
+            label, asks = found
+            yield kind.value, f"{kind.value}: {label}", partial(asks, seen, past)
 
 
 def dealer_menu(seen: Seen, past: Past) -> Menu:

@@ -103,11 +103,11 @@ class Model:
         """The command that was under way is answered."""
         again = self.again if answer.pin and self.dialog is None else None
         model = replace(self, sending="", again=None, dialog=again or self.dialog)
-        return model.says(text(answer.text, 600), "good" if answer.done else "bad", now)
+        return model.says(answer.text, "good" if answer.done else "bad", now)
 
     def says(self, words: str, kind: str, now: float) -> Model:
         """The same with a message."""
-        return replace(self, message=Message(words, kind, now))
+        return replace(self, message=Message(text(words, 600), kind, now))
 
     def _note_keys(self, now: float) -> Model:
         if self.seen is None:

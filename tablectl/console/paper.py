@@ -69,11 +69,18 @@ def wrap(text: str, width: int, most: int) -> list[str]:
             lines.append("")
             rest.insert(0, word)
         else:  # one word, longer than a line
-            head = cut(word, width + 3)[: max(1, width)] if not word.isascii() else word[: max(1, width)]
-            lines[-1] = head
+            lines[-1] = _head(word, width)
             lines.append("")
-            rest.insert(0, word[len(head) :])
+            rest.insert(0, word[len(lines[-2]) :])
     return [line for line in lines if line]
+
+
+def _head(word: str, width: int) -> str:
+    """The first letters of a word that fit; one at least."""
+    kept = len(word)
+    while kept > 1 and cells(word[:kept]) > width:
+        kept -= 1
+    return word[:kept]
 
 
 def size(line: Line) -> int:

@@ -50,9 +50,9 @@ def screen(model: Model, on: Terminal, now: float, clock: str = "") -> list[Line
         lines = _small(model, model.seen, on, now)
     else:
         lines = _whole(model, model.seen, on, now, clock)
+    lines = lines if on.blocks else poor_lines(lines)
     lines = [fit(line, on.width) for line in lines[: on.height]]
-    lines += [fit((), on.width)] * (on.height - len(lines))
-    return lines if on.blocks else poor_lines(lines)
+    return lines + [fit((), on.width)] * (on.height - len(lines))
 
 
 def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
