@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,7 +21,7 @@ from textual.widget import Widget
 
 from tablectl.console.dialog import Leave
 from tablectl.console.line import Line as DaemonLine
-from tablectl.console.model import SETTLES, Answer, Model, Send
+from tablectl.console.model import SETTLES, Model, Send
 from tablectl.console.paper import Line
 from tablectl.console.screen import Terminal, screen
 
@@ -86,11 +89,11 @@ class Paper(Widget):
         super().__init__()
         palette = _COLOURED if colours else _PLAIN
         self._styles = {name: Style.parse(words) for name, words in palette.items()}
-        self._lines: list[Line] = []
+        self.lines: list[Line] = []
 
     def show(self, lines: list[Line]) -> None:
         """These lines are on the paper from now on."""
-        before, self._lines = self._lines, lines
+        before, self.lines = self.lines, lines
         if len(before) != len(lines):
             self.refresh()
             return
@@ -100,12 +103,12 @@ class Paper(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One line as textual wants it."""
-        line = self._lines[y] if y < len(self._lines) else ()
+        line = self.lines[y] if y < len(self.lines) else ()
         return Strip([Segment(text, self._styles.get(style, Style.null())) for text, style in line])
 
 
 class Console(App[None]):
-    """``settles``: see :data:`tablectl.console.model.SETTLES`."""
+    """``settles``: see :data:`tablectl.console.model.SETTLES`. ``there()``: whether the terminal still is."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -122,8 +125,10 @@ class Console(App[None]):
         blocks: bool = True,
         colours: bool = True,
         settles: float = SETTLES,
+        there: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(ansi_color=True)
+        self._there = there
         self.title = "tablectl console"
         self.model = Model(settles=settles, lost_at=time.monotonic())
         self._blocks = blocks
@@ -143,13 +148,20 @@ class Console(App[None]):
 
     def on_mount(self) -> None:
         """Begin to follow the table."""
-        self.set_interval(TICK, self._draw)
+        self.set_interval(TICK, self._tick)
         self._line.start()
         self._draw()
 
     def on_unmount(self) -> None:
         """The threads end by themselves."""
         self._line.stop()
+
+    def _tick(self) -> None:
+        """A console whose terminal is gone would wait for keys for ever."""
+        if self._there():
+            self._draw()
+        else:
+            self.exit()
 
     def _post(self, change: Callable[[Model, float], Model]) -> None:
         self.post_message(Told(change))
@@ -182,8 +194,12 @@ class Console(App[None]):
         self._draw()
 
     def on_resize(self, _: events.Resize) -> None:
-        """Another size, another layout."""
-        self._draw()
+        """Another size, another layout; the app's own size is another only after this."""
+        self.call_after_refresh(self._draw)
+
+    def text(self) -> str:
+        """What stands on the screen, as plain lines."""
+        return "\n".join("".join(span.text for span in line) for line in self._paper.lines)
 
     def action_leave(self) -> None:
         """The console ends; the table goes on."""
@@ -196,8 +212,13 @@ class Console(App[None]):
 
 
 def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> None:
-    """Show the console until it is left."""
-    Console(path, table=table, blocks=blocks, colours=colours).run(mouse=False)
+    """Show the console until it is left, or its terminal is gone."""
+    terminal = sys.stdin.fileno()
 
+    def there() -> bool:
+        return os.isatty(terminal) and not ended
 
-__all__ = ["Answer", "Console", "Mapping", "run"]
+    ended: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: ended.append(number))  # the terminal is given back in order
+    Console(path, table=table, blocks=blocks, colours=colours, there=there).run(mouse=False)
