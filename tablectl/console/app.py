@@ -172,7 +172,8 @@ class Console(App[None]):
         self.model = message.change(self.model, time.monotonic())
         if self.model.seen is not None and self.model.seen.held and not held:
             self.bell()
-        self._draw()
+        if self.message_queue_size == 0:  # at the start the events of a whole shoe come at once
+            self._draw()
 
     def on_key(self, event: events.Key) -> None:
         """A key, by the letter it types or by its name."""

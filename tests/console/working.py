@@ -101,12 +101,15 @@ class ByKeys:
 
     async def choose(self, label: str) -> None:
         """Press the key that stands beside these words, on this page or a later one."""
-        for _ in range(4):
+        end = time.monotonic() + 5
+        while time.monotonic() < end:  # the answer to a command may come a moment before the new state
             if found := re.search(rf"(?:^| )(Enter|[0-9+*/-])  {label}", self.screen, re.MULTILINE):
                 key = found[1].lower()
                 await self.press(key)
                 return
-            await self.press("9")
+            if " 9  more" in self.screen:
+                await self.press("9")
+            await asyncio.sleep(0.002)
         raise AssertionError(f"no {label!r} on\n{self.screen}")
 
     async def answered(self) -> None:
