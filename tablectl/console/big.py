@@ -43,6 +43,10 @@ _LETTERS = {
     "7": "111 001 001 001 001",
     "8": "111 101 111 101 111",
     "9": "111 101 111 001 111",
+    "'": "1 1 0 0 0",
+    ":": "0 1 0 1 0",
+    ",": "0 0 0 1 1",
+    ".": "0 0 0 0 1",
     "-": "000 000 111 000 000",
     "?": "110 001 010 000 010",
     " ": "00 00 00 00 00",
@@ -53,6 +57,11 @@ _HALVES = {"00": " ", "10": "▀", "01": "▄", "11": "█"}
 def rows(*, blocks: bool) -> int:
     """How many lines a text takes."""
     return 3 if blocks else 5
+
+
+def drawable(text: str) -> bool:
+    """Whether there is a letter for each."""
+    return set(text.upper()) <= set(_LETTERS)
 
 
 def draw(text: str, *, blocks: bool) -> list[str]:

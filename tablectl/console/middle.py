@@ -94,10 +94,10 @@ def _holds(model: Model, seen: Seen, width: int, room: int) -> Iterator[Line]:
     told: list[Line] = []
     for n, hold in enumerate(seen.holds):
         lines = wrap(f"{hold.code}: {hold.message}", width - 2, 2)
-        if n or len(lines) > 1 or hold.saw:
-            told += [(Span(f" {line}", "held" if k == 0 and n else "bad"),) for k, line in enumerate(lines)]
+        if n or len(lines) > 1:
+            told += [(Span(f" {line}", "bad"),) for line in lines]
         if hold.saw:
-            told.append((Span(cut(f"   saw: {hold.saw}", width), "dim"),))
+            told.append((Span(cut(f" {hold.code}, saw: {hold.saw}", width), "dim"),))
     if seen.kept:
         kept = " ".join(f"K{n}" for n in range(1, seen.kept + 1))
         told.insert(0, (Span(cut(f" cards kept with the hold: {kept}", width), "warn"),))
@@ -188,15 +188,15 @@ def dialog(model: Model, open_: Dialog, width: int, room: int) -> list[Line]:
             if asked.secret:
                 typed = "(typed, not shown)" if typed else ""
             made.append((Span("   > "), Span(cut(typed, width - 8), "main"), Span("_", "main")))
-            hint = "Enter takes it" + ("; . rubs out" if asked.digits else "")
+            hint = f"Enter takes it, {'.' if asked.digits else 'Backspace'} rubs out"
         case CardEntry():
             made += _question(asked.title, width)
             made += _card_keys(open_.typed)
             hint = "rank, then suit"
         case _:
             hint = ""
-    if open_.wrong:
-        made.append((Span(cut(f"   {open_.wrong}", width), "bad"),))
+    for words in (open_.wrong, model.message.text if model.message is not None else ""):
+        made += [(Span(f"   {line}", "bad"),) for line in wrap(words, width - 4, 3)]
     back = "Enter on nothing or Esc goes back" if isinstance(asked, Entry) else ". goes back"
     foot = beside((Span(f"  {hint}", "dim"),), (Span(f"{back} ", "dim"),), width)
     made = made[: max(1, room - 1)]

@@ -14,14 +14,14 @@ from tablectl.console import big, middle
 from tablectl.console.hands import hands
 from tablectl.console.keys import Key, keys
 from tablectl.console.model import Model
-from tablectl.console.paper import Line, Span, beside, fit, pad, poor_lines, size, wrap
+from tablectl.console.paper import Line, Span, beside, cells, fit, pad, poor_lines, size, wrap
 from tablectl.console.seen import Seen
 
 LEAST = (80, 24)
 """Columns and lines that everything has room in."""
 
 TALL = 28
-"""Lines from which on the prompt is three lines high."""
+"""Lines from which on the prompt is in large letters."""
 
 PHASE_STYLE = {
     "betting": "good",
@@ -68,23 +68,38 @@ def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
 
 
 def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
+    stale = bool(model.stale(now))
     prompt = _next(model, seen, on, now)
-    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), prompt]
-    if on.height >= TALL:
-        edge: Line = (Span(" " * on.width, prompt[0].style),)
-        top[-1:] = [edge, prompt, edge]
-    top += hands(seen, model.past, on.width, blocks=on.blocks)
+    large = _large_prompt(prompt[0], on) if on.height >= TALL else [prompt]
+    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), *large]
+    top += _faded(hands(seen, model.past, on.width, blocks=on.blocks), stale)
     if model.dialog is not None:
         room = on.height - len(top)
         return top + middle.dialog(model, model.dialog, on.width, room)
     top += middle.shoe(seen, model.past, on.width)
-    foot = [*_message(model, on, now), *_keys(model, seen, on)]
-    lights = middle.lights(seen, on.width)
+    foot = [*_message(model, on, now), *_faded(_keys(model, seen, on), stale)]
+    lights = _faded(middle.lights(seen, on.width), stale)
     room = on.height - len(top) - len(foot)
     middle_room = max(0, room - len(lights))
     body = middle.body(model, seen, on.width, middle_room)[:middle_room]
     body += [()] * (middle_room - len(body))
     return top + (body + lights)[:room] + foot
+
+
+def _faded(lines: list[Line], stale: bool) -> list[Line]:
+    """What may not be so any more."""
+    return [tuple(Span(text, "dim") for text, _ in line) for line in lines] if stale else lines
+
+
+def _large_prompt(prompt: Span, on: Terminal) -> list[Line]:
+    """The prompt in large letters where it is short enough, else with room around it."""
+    words = prompt.text.strip().removeprefix("NEXT: ")
+    if big.drawable(words):
+        rows = [f" {row}" for row in big.draw(words, blocks=on.blocks)]
+        if cells(rows[0]) < on.width:
+            return [(Span(pad(row, on.width), prompt.style),) for row in ("", *rows, "")]
+    edge: Line = (Span(" " * on.width, prompt.style),)
+    return [edge, (prompt,), edge]
 
 
 def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
@@ -153,8 +168,8 @@ def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]
 
 def _next(model: Model, seen: Seen, on: Terminal, now: float) -> Line:
     """What the dealer does next: the prompt."""
-    if why := model.stale(now):
-        return (Span(pad(f" STALE: {why}", on.width), "stale"),)
+    if model.stale(now):
+        return (Span(pad(" STALE: this is how it was. Nothing is sent. Trying again.", on.width), "stale"),)
     words, style = next_words(model, seen)
     return (Span(pad(f" {words}", on.width), style),)
 
@@ -198,13 +213,13 @@ def next_words(model: Model, seen: Seen) -> tuple[str, str]:
         case "dealing" if r is not None:
             return f"NEXT: {r.words.rpartition(': ')[2].upper()}", "next"
         case "complete" if r is not None and r.outcome is not None:
-            return _announce(model, seen, r.outcome, (r.player, r.banker)), r.outcome
+            return _announce(model, seen, r.outcome, (r.player, r.banker)), f"{r.outcome}won"
         case _:
             return seen.phase, "next"
 
 
 def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, int | None]) -> str:
-    words = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITE, TIE"}[outcome]
+    words = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITÉ, TIE"}[outcome]
     how = "announce it"
     if model.past.confirm == "shoe" and not seen.step_lost:
         how = "press the shoe's result button"
@@ -218,7 +233,7 @@ def _message(model: Model, on: Terminal, now: float) -> list[Line]:
         return [(Span(f" sending: {model.sending} ...", "warn"),)]
     message = model.message
     if why := model.stale(now):
-        lines = wrap(f"STALE: {why}. What is shown is how it was; nothing is sent.", on.width - 6, 3)
+        lines = wrap(f"STALE: {why}", on.width - 6, 3)
         return [(Span(f"     {line}", "warn"),) for line in lines]
     if message is None or message.over(now):
         return []

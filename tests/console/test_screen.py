@@ -149,6 +149,13 @@ def test_the_shoe_and_its_last_hand() -> None:
     )
 
 
+def test_a_tall_window_says_what_comes_next_in_large_letters() -> None:
+    for on in (Terminal(80, 28), Terminal(80, 40, blocks=False)):
+        shown = text(model(state("dealing")), on)
+        assert all(row.rstrip() in shown for row in big.draw("player draws", blocks=on.blocks))
+        assert "NEXT: shuffle, cut and load" in text(model(state("no shoe")), on)  # too long for that
+
+
 def test_devices_alerts_and_what_was_last() -> None:
     fine = text(model(state("idle")))
     assert "scanner ok bee-tek" in fine and "server ok has everything" in fine and "journal ok" in fine

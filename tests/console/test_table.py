@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tablectl.console import big
 from tests.console.shoes import RULES, play, story
 from tests.console.states import PAD
 from tests.console.terminal import COLOUR, RealTerminal
@@ -62,6 +63,9 @@ async def test_two_consoles_one_in_a_real_terminal_and_a_daemon_that_is_killed_i
                 app.taken = 0
                 await pilot.resize_terminal(100, 40)
                 await keys.sees(lambda shown: len(shown.splitlines()) == 40)
+                await keys.sees(big.draw("player draws", blocks=True)[1].rstrip())
+                await pilot.resize_terminal(80, 24)
+                await keys.sees(lambda shown: len(shown.splitlines()) == 24)
                 await _killed(rig, app, keys)
                 await _wrong_pin(app, keys)
 
@@ -118,7 +122,7 @@ async def _wrong_pin(app: Seat, keys: ByKeys) -> None:
         await keys.choose(label)
     await keys.press(*"0000", "enter")
     await keys.sees("PIN of pit")
-    assert app.model.message is not None and "wrong name or PIN" in app.model.message.text
+    assert "wrong name or PIN" in keys.screen
     await keys.press(*"1234", "enter")
     await keys.sees("NEXT: PLAYER DRAWS")
     assert app.model.seen is not None and not app.model.seen.held
