@@ -19,7 +19,7 @@ MORE = "9"
 BACK = frozenset({".", ",", "escape"})
 """Keys that go one step back where nothing is typed; some number pads have a comma for the point."""
 RUB_OUT = frozenset({"backspace", "delete", "ctrl+h"})
-ENTER = frozenset({"enter", "ctrl+m", "ctrl+j"})
+ENTER = "enter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Dialog:
         for number, answer, _ in self.options(asked):
             if key == number:
                 return self._answer(answer)
-        return replace(self, wrong="" if key in ENTER else self.wrong)
+        return replace(self, wrong="" if key == ENTER else self.wrong)
 
     def _type(self, asked: Entry, key: str) -> Dialog | Order | Leave | None:
         rubs = key in RUB_OUT or (asked.digits and key in (".", ","))
@@ -145,7 +145,7 @@ class Dialog:
             return self._back()
         if rubs:
             return replace(self, typed=self.typed[:-1], wrong="")
-        if key in ENTER:
+        if key == ENTER:
             if not self.typed.strip():
                 return self._back()
             answer = self.typed if asked.secret else self.typed.strip()

@@ -20,6 +20,8 @@ from tablectl.local import Client, Interrupted, NotReachable
 
 AGAIN = 0.5
 """How long (s) until the next try."""
+ONCE_MORE = 0.2
+"""How long (s) until a command that was not answered is asked for again."""
 POLL_SECONDS = 7.5
 """A poll that is not answered by then is broken off; the daemon answers after 5 s at the latest."""
 BACKLOG = 3000
@@ -139,10 +141,10 @@ def ask(client: Client, name: str, body: Mapping[str, Any]) -> Answer:
                 return Answer(False, f"NOT SENT: {name}; {fault}")
             if last:
                 return Answer(False, _unknown(name, str(fault)))
-            time.sleep(0.2)
+            time.sleep(ONCE_MORE)
             continue
         if status == 503 and not isinstance(answer.get("kept"), bool) and not last:
-            time.sleep(0.2)
+            time.sleep(ONCE_MORE)
             continue
         return _told(name, status, answer)
     raise AssertionError("unreachable")

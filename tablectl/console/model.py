@@ -23,6 +23,15 @@ SILENT = 8.0
 """Without an answer for so long (s) what is shown is stale: the daemon answers every 5 s at least."""
 LINGERS = {"good": 10.0, "dim": 10.0, "bad": 60.0}
 """How long (s) a message stays on the screen."""
+PAD = {
+    **{"decimal": ".", "separator": ",", "divide": "/", "multiply": "*", "subtract": "-", "add": "+"},
+    **{"ctrl+m": "enter", "ctrl+j": "enter"},
+}
+"""Keys of a number pad by the names that some terminals give them."""
+NO_NUMBERS = frozenset(
+    {"home", "end", "up", "down", "left", "right", "pageup", "pagedown", "insert", "kp_begin"}
+)
+"""What the digits of a number pad are while its lock is off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +154,13 @@ class Model:
 
     def key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         """After a key, and what is to be done outside."""
+        key = PAD.get(key, key)
+        if key in NO_NUMBERS:
+            return self.says(
+                "This key does nothing here. On a number pad: switch NumLock on.", "dim", now
+            ), None
         if self.dialog is not None:
             return self._in_dialog(self.dialog, key, now)
-        key = {"ctrl+m": "enter", "ctrl+j": "enter"}.get(key, key)
         if self.seen is None:
             return (self, Leave()) if key in ("escape", ".", "+") else (self, None)
         found = next((one for one in keys(self.seen, self.past, self.page) if one.key == key), None)
@@ -172,7 +185,7 @@ class Model:
             case None:
                 return replace(self, dialog=None), None
             case Dialog():
-                return replace(self, dialog=after), None
+                return replace(self, dialog=after, message=None), None
             case Leave():
                 return replace(self, dialog=None), after
             case Order():

@@ -150,8 +150,18 @@ def test_leaving_by_the_pad_and_before_there_is_a_table() -> None:
     assert isinstance(pressed(Model(), ".")[1], Leave) and pressed(Model(), "enter")[1] is None
 
 
+def test_a_number_pad_by_whatever_name_the_terminal_gives_its_keys() -> None:
+    for name in ("add", "multiply"):
+        assert pressed(at("idle"), [name])[0].dialog is not None
+    assert pressed(at("betting"), ["subtract"])[0].dialog is not None
+    assert pressed(at("betting"), ["subtract", "decimal"])[0].dialog is None
+    assert pressed(at("betting"), ["subtract", "separator"])[0].dialog is None
+    model, _ = pressed(at("idle"), ["4", "up"])
+    assert model.message is not None and "NumLock" in model.message.text and model.dialog is not None
+
+
 def test_no_key_at_any_time_is_an_error() -> None:
-    odd = (*PAD, *"aQ\x7fé日", "f1", "up", "tab", "ctrl+m", "backspace", "escape", "")
+    odd = (*PAD, *"aQ\x7fé日", "f1", "up", "tab", "ctrl+m", "backspace", "escape", "divide", "")
     for phase in ("closed", "idle", "betting", "complete"):
         for first in PAD:
             model, _ = at(phase).key(first, 10.0)
