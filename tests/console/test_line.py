@@ -54,11 +54,6 @@ def test_where_no_answer_comes_the_same_is_asked_once_more(daemon: FakeDaemon) -
     assert [body["id"] for body in daemon.commands] == ["one"] * 4
     silences: list[tuple[Any, ...]] = [(None, None), (b"garbage", None), (None, (500, {"error": "x"}))]
     silences.append(((200, {}),))
-        (None, None),
-        (b"garbage", None),
-        (None, (500, {"error": "x"})),
-        ((200, {}),),
-    )
     for silent in silences:
         answer = asked(daemon, *silent)
         assert not answer.done
