@@ -23,6 +23,7 @@ PURE = (
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
     "item_words", "capture", "finder", "verdict", "rehearsal", "printable",
     "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",
+    "console.questions", "console.pit_boss",
     "console.keys", "console.model", "console.hands", "console.middle", "console.screen",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")

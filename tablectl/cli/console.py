@@ -51,8 +51,7 @@ def console(target: Target, ascii_only: bool | None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("the console needs a terminal; elsewhere `tablectl status` and `tablectl watch` tell")
     blocks = knows_blocks(os.environ) if ascii_only is None else not ascii_only
-    run(path, target.table, blocks=blocks, colours="NO_COLOR" not in os.environ)
-    return 0
+    return run(path, target.table, blocks=blocks, colours="NO_COLOR" not in os.environ)
 
 
 COMMANDS: tuple[click.Command, ...] = (console,)

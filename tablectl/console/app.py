@@ -6,11 +6,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -70,6 +73,23 @@ _PLAIN = {
     ),
     **dict.fromkeys(("key", "keymain", "keyhold", "dialog"), "reverse"),
 }
+
+
+class Fault(Exception):
+    """The console has failed. textual's own report would show local variables, a PIN perhaps among them."""
+
+    def __rich__(self) -> Text:
+        """What is printed when the screen is gone."""
+        return Text(str(self))
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    try:
+        yield
+    except Exception:  # noqa: BLE001 whatever it is, it is told without what was typed
+        where = traceback.format_exc()
+        raise Fault(f"{where}The console has failed; the table goes on. Start it again.") from None
 
 
 class Told(Message):
@@ -168,10 +188,11 @@ class Console(App[None]):
 
     def on_told(self, message: Told) -> None:
         """The model goes on."""
-        held = self.model.seen is not None and self.model.seen.held
-        self.model = message.change(self.model, time.monotonic())
-        if self.model.seen is not None and self.model.seen.held and not held:
-            self.bell()
+        with _guarded():
+            held = self.model.seen is not None and self.model.seen.held
+            self.model = message.change(self.model, time.monotonic())
+            if self.model.seen is not None and self.model.seen.held and not held:
+                self.bell()
         if self.message_queue_size == 0:  # at the start the events of a whole shoe come at once
             self._draw()
 
@@ -184,7 +205,8 @@ class Console(App[None]):
 
     def press(self, key: str) -> None:
         """What a key does."""
-        self.model, wanted = self.model.key(key, time.monotonic())
+        with _guarded():
+            self.model, wanted = self.model.key(key, time.monotonic())
         match wanted:
             case Send():
                 self._line.send(wanted)
@@ -208,12 +230,12 @@ class Console(App[None]):
 
     def _draw(self) -> None:
         on = Terminal(self.size.width, self.size.height, self._blocks)
-        clock = time.strftime("%H:%M:%S")
-        self._paper.show(screen(self.model, on, time.monotonic(), clock))
+        with _guarded():
+            self._paper.show(screen(self.model, on, time.monotonic(), time.strftime("%H:%M:%S")))
 
 
-def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> None:
-    """Show the console until it is left, or its terminal is gone."""
+def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> int:
+    """Show the console until it is left, or its terminal is gone: the exit code."""
     terminal = sys.stdin.fileno()
 
     def there() -> bool:
@@ -222,4 +244,6 @@ def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> None:
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: ended.append(number))  # the terminal is given back in order
-    Console(path, table=table, blocks=blocks, colours=colours, there=there).run(mouse=False)
+    app = Console(path, table=table, blocks=blocks, colours=colours, there=there)
+    app.run(mouse=False)
+    return app.return_code or 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
-from tablectl.console import flows
+from tablectl.console import flows, pit_boss
 from tablectl.console.dialog import PAGE, Choice, Flow
 from tablectl.console.past import Past
 from tablectl.console.seen import Seen
@@ -126,12 +126,12 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
     """The ways out of a hold: the action, what stands on the screen, and what it asks."""
     made = []
     for action, told in seen.ways:
-        by_command = flows.PIT_BOSS.get(action)
+        by_command = pit_boss.COMMANDS.get(action)
         does = told.partition(": ")[2] or told
         if by_command is not None and not told.startswith("release "):
             does = by_command[0]
         if told.startswith("release "):
-            make: Callable[[], Flow] = partial(flows.release, action, does, past)
+            make: Callable[[], Flow] = partial(pit_boss.release, action, does, past)
         elif action == "rescan hand":
             make = partial(flows.direct, "rescan", {"what": "hand"})
         elif action == "turn":
@@ -141,7 +141,7 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
         elif by_command is not None:
             make = partial(by_command[1], seen, past)
         else:  # of a newer daemon: it is for the table to decide
-            make = partial(flows.release, action, does, past)
+            make = partial(pit_boss.release, action, does, past)
         made.append((action, does, make))
     return tuple(made)
 
@@ -206,7 +206,7 @@ def _pit_boss_entries(seen: Seen, past: Past) -> Iterator[tuple[str, str, Callab
             continue
         if kind is Kind.SHOE_UNDO and seen.shoe is not None and (seen.shoe.out or seen.shoe.rounds):
             continue
-        if (found := flows.PIT_BOSS.get(kind.value)) is not None:
+        if (found := pit_boss.COMMANDS.get(kind.value)) is not None:
             label, asks = found
             yield kind.value, f"{kind.value}: {label}", partial(asks, seen, past)
 

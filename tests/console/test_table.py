@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from textual.events import Paste
 
 from tablectl.console import big
+from tablectl.console.app import Fault
 from tests.console.shoes import RULES, play, story
-from tests.console.states import PAD
+from tests.console.states import PAD, event, held
 from tests.console.terminal import COLOUR, RealTerminal
 from tests.console.working import ByCommands, ByKeys, Seat
 from tests.e2e.harness import BARE, SOAK, Rig
@@ -136,3 +138,22 @@ async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
         assert keys.screen.isascii()
         await keys.press("+")
     assert app.return_code == 0
+
+
+async def test_a_fault_of_the_console_tells_no_pin(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr("tablectl.console.model.Model._send", fail)
+    monkeypatch.setattr("tablectl.console.app.DaemonLine.start", lambda _: None)
+    app = Seat("/nonexistent", settles=0.0)
+    with pytest.raises(Fault, match=r"planted(?s:.*)the table goes on") as told:
+        async with app.run_test(size=(80, 24)) as pilot:
+            app.model = app.model.told(held("called"), 0.0).heard_event(event("x", approved_by="bo"), 0.0)
+            keys = ByKeys(app, pilot)
+            for label in ("resume:", "routine:", "nothing more", "bo"):
+                await keys.choose(label)
+            app.post_message(Paste("5"))  # what is pasted is typed by nobody
+            await keys.press(*"8642")
+            await pilot.press("enter")
+    assert "8642" not in str(told.value)
