@@ -149,6 +149,7 @@ class Console(App[None]):
     ) -> None:
         super().__init__(ansi_color=True)
         self._there = there
+        self._to_be_drawn = False
         self.title = "tablectl console"
         self.model = Model(settles=settles, lost_at=time.monotonic())
         self._blocks = blocks
@@ -193,8 +194,9 @@ class Console(App[None]):
             self.model = message.change(self.model, time.monotonic())
             if self.model.seen is not None and self.model.seen.held and not held:
                 self.bell()
-        if self.message_queue_size == 0:  # at the start the events of a whole shoe come at once
-            self._draw()
+        if not self._to_be_drawn:  # once for all that came: at the start the events of a whole shoe do
+            self._to_be_drawn = True
+            self.call_later(self._draw)
 
     def on_key(self, event: events.Key) -> None:
         """A key, by the letter it types or by its name."""
@@ -229,6 +231,7 @@ class Console(App[None]):
         self.exit()
 
     def _draw(self) -> None:
+        self._to_be_drawn = False
         on = Terminal(self.size.width, self.size.height, self._blocks)
         with _guarded():
             self._paper.show(screen(self.model, on, time.monotonic(), time.strftime("%H:%M:%S")))

@@ -18,6 +18,8 @@ from tablectl.table.inputs import COMMANDS, SUPERVISED, Kind
 from tablectl.table.state import Phase
 from tablectl.table.transitions import move_for
 
+BY_NAME = frozenset({Kind.HOLD, Kind.ACK})
+"""The dealer's commands that a pit boss may give by name and PIN."""
 MORE_WAYS = "more ways"
 
 
@@ -200,12 +202,23 @@ def pit_boss_menu(seen: Seen, past: Past) -> Menu:
     return "Pit boss", tuple(_pit_boss_entries(seen, past))
 
 
+def _idle(kind: Kind, seen: Seen) -> bool:
+    """Whether there is nothing that a pit boss's command could do."""
+    match kind:
+        case Kind.CUT_UNDO:
+            return not (seen.shoe and seen.shoe.cut)
+        case Kind.SHOE_UNDO:
+            return seen.shoe is not None and bool(seen.shoe.out or seen.shoe.rounds)
+        case Kind.ACK:
+            return all(one.present for one in seen.alerts)
+        case _:
+            return False
+
+
 def _pit_boss_entries(seen: Seen, past: Past) -> Iterator[tuple[str, str, Callable[[], Flow]]]:
-    for kind in lawful(seen):
-        if kind not in SUPERVISED or (kind is Kind.CUT_UNDO and not (seen.shoe and seen.shoe.cut)):
-            continue
-        if kind is Kind.SHOE_UNDO and seen.shoe is not None and (seen.shoe.out or seen.shoe.rounds):
-            continue
+    now = lawful(seen)
+    supervised = [kind for kind in now if kind in SUPERVISED and not _idle(kind, seen)]
+    for kind in (*supervised, *(kind for kind in now if kind in BY_NAME and not _idle(kind, seen))):
         if (found := pit_boss.COMMANDS.get(kind.value)) is not None:
             label, asks = found
             yield kind.value, f"{kind.value}: {label}", partial(asks, seen, past)

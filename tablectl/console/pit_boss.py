@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from tablectl.console.dialog import CardEntry, Choice, Entry, Flow
+from tablectl.console import flows
+from tablectl.console.dialog import CardEntry, Choice, Entry, Flow, Order
 from tablectl.console.past import Past
-from tablectl.console.questions import OTHER, a_number, a_place, an_earlier_round, approved, free_text
+from tablectl.console.questions import (
+    OTHER,
+    a_number,
+    a_place,
+    an_earlier_round,
+    approved,
+    free_text,
+    named,
+    pin_of,
+    pit_boss_name,
+)
 from tablectl.console.seen import POSITIONS, Seen
 
 
@@ -160,6 +172,25 @@ def inspect(seen: Seen, past: Past) -> Flow:
     return (yield from approved("shoe inspect", {"method": method, **found}, would, past))
 
 
+def by_name(ask: Flow, past: Past) -> Flow:
+    """A dealer's command that a pit boss gives by name and PIN, where no dealer is signed in."""
+    order = yield from ask
+    assert isinstance(order, Order)
+    person = yield from named("Which pit boss?", past.pit_bosses, pit_boss_name, 32)
+    pin = yield pin_of(person, f"This would do: {order.command}.")
+    return replace(order, person=person, pin=pin)
+
+
+def hold(_: Seen, past: Past) -> Flow:
+    """Put the table on hold."""
+    return (yield from by_name(flows.hold(), past))
+
+
+def acknowledge(seen: Seen, past: Past) -> Flow:
+    """An alert was seen."""
+    return (yield from by_name(flows.acknowledge(seen), past))
+
+
 Asking = Callable[[Seen, Past], Flow]
 
 
@@ -194,6 +225,8 @@ COMMANDS: dict[str, tuple[str, Asking]] = {
         "the new shoe was not started",
         _simple("shoe new undo", "The new shoe is taken back."),
     ),
+    "hold": ("put the table on hold", hold),
+    "ack": ("an alert was seen", acknowledge),
     "device swap": (
         "another scanner, same cards",
         _simple("device swap", "Another scanner goes on with the same cards."),

@@ -86,6 +86,11 @@ def free_text(text: str) -> str | None:
     return None if text.isprintable() and text.strip() else "printable characters are needed"
 
 
+def pin_of(person: str, *lines: str) -> Entry:
+    """The PIN, with what it is for."""
+    return Entry(f"PIN of {person}, then Enter", most=64, secret=True, lines=lines)
+
+
 def approved(
     command: str, args: Mapping[str, str], would: str, past: Past
 ) -> Generator[Question, str, Order]:
@@ -100,7 +105,5 @@ def approved(
         words = yield Entry(f"{code}: in your words", free_text, most=150)
     reason = f"{code}: {words}" if words else code
     person = yield from named("Which pit boss approves?", past.pit_bosses, pit_boss_name, 32)
-    pin = yield Entry(
-        f"PIN of {person}, then Enter", most=64, secret=True, lines=(would, f"Reason: {reason}")
-    )
+    pin = yield pin_of(person, would, f"Reason: {reason}")
     return Order(command, args, person, reason, pin)

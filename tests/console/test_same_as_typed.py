@@ -62,6 +62,8 @@ TABLE: tuple[tuple[str, Raw, str], ...] = (
     ("void 12/34" + TYPED, HELD, "9 3 1 " + BOSS),
     ("void 12/32" + TYPED, HELD, "9 3 2 2 " + BOSS),
     ("void 11/7" + TYPED, state("idle"), "* 1 3 1 1 / 7 enter " + BOSS),
+    ("hold --as bo --pin-stdin", state("no shoe", dealer=None), "* 5 1 1 9 8 7 enter"),
+    ("ack disk-slow --as bo --pin-stdin", ALERT | {"dealer": None}, "* 9 1 1 9 8 7 enter"),
     ("shoe end" + TYPED, HELD, "9 4 " + BOSS),
     ("amend 12/33 B2=KS P3=none" + TYPED, state("idle"), "* 6 1 4 1 - 1 4 2 5 " + BOSS),
     ("burn 3" + TYPED, state("idle"), "* 2 3 enter " + BOSS),
@@ -112,7 +114,7 @@ def test_by_keys_and_typed(
                 "--socket",
                 str(daemon.socket),
                 *shlex.split(words),
-                *(["--state", "512"] * ("ack" not in words)),
+                *(["--state", "512"] * (words != "ack disk-slow")),
             ]
         )
         == 0
