@@ -180,6 +180,7 @@ class Console(App[None]):
     def _tick(self) -> None:
         """A console whose terminal is gone would wait for keys for ever."""
         if self._there():
+            self.model = self.model.waited(time.monotonic())
             self._draw()
         else:
             self.exit()

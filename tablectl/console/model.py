@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tablectl.console.dialog import Dialog, Leave, Order
+from tablectl.console.dialog import Choice, Dialog, Leave, Order
 from tablectl.console.keys import MORE_WAYS, keys, way_pages
 from tablectl.console.past import Past
 from tablectl.console.seen import Seen, number, read, text
@@ -21,6 +21,8 @@ SETTLES = 0.4
 """How long (s) a key must have meant the same before it is taken: nobody reads and acts faster."""
 SILENT = 8.0
 """Without an answer for so long (s) what is shown is stale: the daemon answers every 5 s at least."""
+LEFT_OPEN = 90.0
+"""After so long (s) without a key an open question is closed, and what was typed is gone: a PIN, too."""
 LINGERS = {"good": 10.0, "dim": 10.0, "bad": 60.0}
 """How long (s) a message stays on the screen."""
 PAD = {
@@ -28,6 +30,8 @@ PAD = {
     **{"ctrl+m": "enter", "ctrl+j": "enter"},
 }
 """Keys of a number pad by the names that some terminals give them."""
+HOLDS = "0"
+"""The key that puts the table on hold, out of any list of choices too."""
 NO_NUMBERS = frozenset(
     {"home", "end", "up", "down", "left", "right", "pageup", "pagedown", "insert", "kp_begin"}
 )
@@ -82,6 +86,8 @@ class Model:
     """What each key means, and since when."""
     page: int = 0
     settles: float = SETTLES
+    touched: float = 0.0
+    """When a key was pressed last."""
 
     # --- what comes from the daemon ---------------------------------------------------------------
 
@@ -154,12 +160,13 @@ class Model:
 
     def key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         """After a key, and what is to be done outside."""
-        key = PAD.get(key, key)
+        return replace(self, touched=now)._key(PAD.get(key, key), now)
+
+    def _key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         if key in NO_NUMBERS:
-            return self.says(
-                "This key does nothing here. On a number pad: switch NumLock on.", "dim", now
-            ), None
-        if self.dialog is not None:
+            words = "This key does nothing here. On a number pad: switch NumLock on."
+            return self.says(words, "dim", now), None
+        if self.dialog is not None and not (key == HOLDS and isinstance(self.dialog.asks(), Choice)):
             return self._in_dialog(self.dialog, key, now)
         if self.seen is None:
             return (self, Leave()) if key in ("escape", ".", "+") else (self, None)
@@ -178,6 +185,13 @@ class Model:
         if isinstance(asked, Order):
             return self._send(asked, dialog, now)
         return replace(self, dialog=dialog, message=None), None
+
+    def waited(self, now: float) -> Model:
+        """Time has come this far."""
+        if self.dialog is None or now - self.touched <= LEFT_OPEN:
+            return self
+        closed = replace(self, dialog=None)
+        return closed.says(f"{self.dialog.name}: nobody answered, nothing was sent.", "dim", now)
 
     def _in_dialog(self, dialog: Dialog, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         after = dialog.key(key)

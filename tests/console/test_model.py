@@ -113,6 +113,24 @@ def holds_text(thing: object, text: str, seen: frozenset[int] = frozenset()) -> 
     return any(holds_text(part, text, seen) for part in parts)
 
 
+def test_what_is_left_open_is_closed_with_what_was_typed() -> None:
+    model = Model(past=past()).told(held("called"), 0.0).told(held("called"), 9.0)
+    model, _ = pressed(model, "1 2 2 1 9 8 7")
+    assert model.waited(100.0).dialog is not None
+    after = model.waited(100.1)
+    assert after.dialog is None and after.message is not None and "nothing was sent" in after.message.text
+    assert not holds_text(after, "987")
+    assert at("idle").waited(1e6).message is None
+
+
+def test_the_table_is_put_on_hold_out_of_any_list() -> None:
+    for keys in ("+", "*", "7", "4", "* 1", "- "):
+        model, sent = pressed(at("idle"), f"{keys} 0 2")
+        assert isinstance(sent, Send) and sent.body["command"] == "hold", keys
+        assert model.dialog is None
+    assert pressed(at("burning"), "9 1 0")[0].dialog is not None  # a number is typed
+
+
 def test_one_step_back_and_out_by_keys_of_the_pad() -> None:
     model, _ = pressed(at("idle"), "7 1")
     assert model.dialog is not None and model.dialog.answers
