@@ -324,7 +324,7 @@ def test_every_thread_of_a_table_is_told_and_the_order_in_which_they_stop() -> N
     told = (ROOT / "docs" / "threads.md").read_text()
     rows = set(re.findall(r"^\| `?([a-z-]+)", told, flags=re.MULTILINE))
     for path in sorted((ROOT / "tablectl").rglob("*.py")):
-        if path.parts[-2] in ("demo", "cli", "gameserver", "conformance"):
+        if path.parts[-2] in ("demo", "cli", "console", "gameserver", "conformance"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or ast.unparse(node.func).split(".")[-1] not in THREADS:

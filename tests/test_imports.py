@@ -21,10 +21,18 @@ EDGES = frozenset(
 PURE = (
     "cards", "frozen", "roads", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
-    "display.model", "display.rounds", "views", "item_words", "capture", "finder", "verdict", "rehearsal",
+    "display.model", "display.rounds", "views",
+    "item_words", "capture", "finder", "verdict", "rehearsal", "printable",
+    "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",
+    "console.questions", "console.pit_boss",
+    "console.keys", "console.model", "console.hands", "console.middle", "console.screen",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder", "plain_file")
+
+
+CONSOLE_MAY_USE = ("console", "cards", "local", "printable", "table")
+"""It is a client: of the table it knows the words and what is lawful, nothing that runs."""
 
 
 def files(folder: Path) -> list[Path]:
@@ -106,6 +114,16 @@ def test_drivers_import_only_what_a_driver_may_know() -> None:
         for path in drivers
         for line, name in imports(path)
         if name.split(".", maxsplit=1)[0] == "tablectl" and not under(name, DRIVERS_MAY_USE)
+    ]
+    assert faults == []
+
+
+def test_the_console_imports_nothing_that_runs() -> None:
+    faults = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in files(ROOT / "tablectl" / "console")
+        for line, name in imports(path)
+        if name.split(".", maxsplit=1)[0] == "tablectl" and not under(name, CONSOLE_MAY_USE)
     ]
     assert faults == []
 

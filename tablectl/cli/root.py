@@ -16,6 +16,7 @@ import click
 from tablectl.cli import (
     alerts,
     capture,
+    console,
     dealer,
     delivery,
     devices,
@@ -70,6 +71,7 @@ for _module in (
     capture,
     replay,
     signal,
+    console,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

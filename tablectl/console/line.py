@@ -1,0 +1,168 @@
+"""The console's line to the daemon: threads that ask, follow and send, and hand over what they heard.
+
+One follows the state by long polls, one the events, and each command has one of its own: none waits for
+another, and the screen waits for none.  All of them die with the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tablectl.console.model import Answer, Send
+from tablectl.console.past import WANTED
+from tablectl.local import Client, Interrupted, NotReachable
+
+AGAIN = 0.5
+"""How long (s) until the next try."""
+ONCE_MORE = 0.2
+"""How long (s) until a command that was not answered is asked for again."""
+POLL_SECONDS = 7.5
+"""A poll that is not answered by then is broken off; the daemon answers after 5 s at the latest."""
+BACKLOG = 3000
+"""Events read at the start: more than a shoe has."""
+
+
+class Line:
+    """To one daemon. The callbacks run on threads of this line and only hand over what they are given."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        table: str | None,
+        told: Callable[[Mapping[str, Any]], None],
+        gone: Callable[[str], None],
+        heard: Callable[[Mapping[str, Any]], None],
+        answered: Callable[[Answer], None],
+    ) -> None:
+        self._path = path
+        self._table = table
+        self._told = told
+        self._gone = gone
+        self._heard = heard
+        self._answered = answered
+        self._over = threading.Event()
+        self._epoch = ""
+        self._sequence: int | None = None
+        self._known = threading.Event()
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for name, work in (("console-state", self._follow_state), ("console-events", self._follow_events)):
+            threading.Thread(target=work, name=name, daemon=True).start()
+
+    def stop(self) -> None:
+        """Hand over nothing more."""
+        self._over.set()
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def _follow_state(self) -> None:
+        client = Client(self._path, POLL_SECONDS)
+        newest: int | None = None
+        while not self._over.is_set():
+            try:
+                state = client.state(newest)
+                if self._table is not None and state.get("table") != self._table:
+                    raise Interrupted(f"this is table {state.get('table')}, not {self._table}")
+            except NotReachable as fault:
+                newest = None
+                self._say(self._gone, str(fault).removeprefix(f"{self._path}: "))
+                self._over.wait(AGAIN)
+                continue
+            self._note(state)
+            row = state.get("row")
+            newest = row if isinstance(row, int) and not isinstance(row, bool) else None
+            self._say(self._told, state)
+            if newest is None:
+                self._over.wait(AGAIN)
+
+    def _note(self, state: Mapping[str, Any]) -> None:
+        """Where the events begin that are to be followed."""
+        epoch, sequence = str(state.get("epoch")), state.get("sequence")
+        if epoch != self._epoch and isinstance(sequence, int):
+            self._epoch, self._sequence = epoch, max(0, sequence - BACKLOG)
+            self._known.set()
+
+    def _follow_events(self) -> None:
+        client = Client(self._path)
+        while not self._over.is_set():
+            if not self._known.wait(AGAIN):
+                continue
+            epoch, after = self._epoch, self._sequence
+            with contextlib.suppress(NotReachable):
+                for line in client.events(f"/v1/events?after={after}"):
+                    if self._over.is_set() or self._epoch != epoch:
+                        break
+                    after = self._event(line, after)
+                    self._sequence = after
+            self._over.wait(AGAIN)
+
+    def _event(self, line: str, after: int | None) -> int | None:
+        try:
+            event = json.loads(line)
+            sequence = int(event["sequence"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return after
+        if any(name in str(event.get("type")) for name in WANTED):
+            self._say(self._heard, event)
+        return sequence
+
+    def _say(self, to: Callable[[Any], None], what: Any) -> None:
+        if not self._over.is_set():
+            to(what)
+
+    # --- ordering ---------------------------------------------------------------------------------
+
+    def send(self, order: Send) -> None:
+        """Send a command; :attr:`answered` is called once."""
+        body = {"id": secrets.token_hex(16), **order.body}
+        threading.Thread(
+            target=lambda: self._say(self._answered, ask(Client(self._path), order.name, body)),
+            name="console-command",
+            daemon=True,
+        ).start()
+
+
+def ask(client: Client, name: str, body: Mapping[str, Any]) -> Answer:
+    """Send it; where no answer comes the same once more, which the daemon does not carry out twice."""
+    for last in (False, True):
+        try:
+            status, answer = client.post("/v1/commands", body)
+        except NotReachable as fault:
+            sent = isinstance(fault, Interrupted)
+            if not sent and not last:
+                return Answer(False, f"NOT SENT: {name}; {fault}")
+            if last:
+                return Answer(False, _unknown(name, str(fault)))
+            time.sleep(ONCE_MORE)
+            continue
+        if status == 503 and not isinstance(answer.get("kept"), bool) and not last:
+            time.sleep(ONCE_MORE)
+            continue
+        return _told(name, status, answer)
+    raise AssertionError("unreachable")
+
+
+def _unknown(name: str, why: str) -> str:
+    return f"Whether {name!r} was carried out is not known: look at the table before it is given again. {why}"
+
+
+def _told(name: str, status: int, answer: Mapping[str, Any]) -> Answer:
+    words = str(answer.get("answer") or answer.get("error") or "")
+    if status == 200 and answer.get("accepted") is True:
+        return Answer(True, words or "done")
+    if status not in (400, 403, 409, 503) or not words:
+        return Answer(False, _unknown(name, f"HTTP {status} {words}".strip()))
+    after = answer.get("retry_after")
+    if isinstance(after, int | float) and after > 0:
+        words += f"; try again in {after:.0f} s"
+    if answer.get("kept") is not True and "refused: " not in words[:30]:
+        words = f"refused: {words}"
+    return Answer(False, words, pin=status == 403)

@@ -1,0 +1,267 @@
+"""The screen: from the model to lines of so many cells.  Pure.
+
+From top to bottom: whose table, the phase in large letters with the countdown, what comes next, both
+hands, the shoe, then what is wrong or was last, how the devices are, answers, and the keys.  A dialog takes
+the place of all below the hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tablectl.console import big, middle
+from tablectl.console.hands import hands
+from tablectl.console.keys import Key, keys
+from tablectl.console.model import Model
+from tablectl.console.paper import Line, Span, beside, cells, fit, pad, poor_lines, size, wrap
+from tablectl.console.seen import Seen
+
+LEAST = (80, 24)
+"""Columns and lines that everything has room in."""
+
+TALL = 28
+"""Lines from which on the prompt is in large letters."""
+
+PHASE_STYLE = {
+    "betting": "good",
+    "no more bets": "bad",
+    "dealing": "deal",
+    "complete": "deal",
+    "burning": "warn",
+    "shuffle due": "warn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """``blocks``: it has block elements and card suits, else ASCII only."""
+
+    width: int
+    height: int
+    blocks: bool = True
+
+
+def screen(model: Model, on: Terminal, now: float, clock: str = "") -> list[Line]:
+    """All lines of the screen, each of exactly its width."""
+    if model.seen is None:
+        lines = _waiting(model, on, now)
+    elif on.width < 60 or on.height < 20:
+        lines = _small(model, model.seen, on, now)
+    else:
+        lines = _whole(model, model.seen, on, now, clock)
+    lines = lines if on.blocks else poor_lines(lines)
+    lines = [fit(line, on.width) for line in lines[: on.height]]
+    return lines + [fit((), on.width)] * (on.height - len(lines))
+
+
+def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
+    why = wrap(model.stale(now), on.width - 2, 4)
+    return [
+        (Span(pad(" tablectl console", on.width), "head"),),
+        (),
+        (Span(" Waiting for the table's daemon."),),
+        *((Span(f" {line}", "warn"),) for line in why),
+        (),
+        (Span(" [.] leave"),),
+    ]
+
+
+def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
+    stale = bool(model.stale(now))
+    prompt = _next(model, seen, on, now)
+    large = _large_prompt(prompt[0], on) if on.height >= TALL else [prompt]
+    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), *large]
+    top += _faded(hands(seen, model.past, on.width, blocks=on.blocks), stale)
+    if model.dialog is not None:
+        room = on.height - len(top)
+        return top + middle.dialog(model, model.dialog, on.width, room)
+    top += middle.shoe(seen, model.past, on.width)
+    foot = [*_message(model, on, now), *_faded(_keys(model, seen, on), stale)]
+    lights = _faded(middle.lights(seen, on.width), stale)
+    room = on.height - len(top) - len(foot)
+    middle_room = max(0, room - len(lights))
+    body = middle.body(model, seen, on.width, middle_room)[:middle_room]
+    body += [()] * (middle_room - len(body))
+    return top + (body + lights)[:room] + foot
+
+
+def _faded(lines: list[Line], stale: bool) -> list[Line]:
+    """What may not be so any more."""
+    return [tuple(Span(text, "dim") for text, _ in line) for line in lines] if stale else lines
+
+
+def _large_prompt(prompt: Span, on: Terminal) -> list[Line]:
+    """The prompt in large letters where it is short enough, else with room around it."""
+    words = prompt.text.strip().removeprefix("NEXT: ")
+    if big.drawable(words):
+        rows = [f" {row}" for row in big.draw(words, blocks=on.blocks)]
+        if cells(rows[0]) < on.width:
+            return [(Span(pad(row, on.width), prompt.style),) for row in ("", *rows, "")]
+    edge: Line = (Span(" " * on.width, prompt.style),)
+    return [edge, (prompt,), edge]
+
+
+def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
+    """A window too small for it all: what must not be missed."""
+    lines = [
+        _head(model, seen, on, now, ""),
+        (Span(f" {_word(seen).upper()}{_countdown(model, now)} ", "phase"),),
+        _next(model, seen, on, now),
+    ]
+    if model.dialog is not None:
+        return lines + middle.dialog(model, model.dialog, on.width, on.height - len(lines))
+    r = seen.round
+    if r is not None and r.cards:
+        lines.append((Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),))
+    foot = [*_message(model, on, now), *_keys(model, seen, on)]
+    room = max(0, on.height - len(lines) - len(foot))
+    return lines + middle.body(model, seen, on.width, room)[:room] + foot
+
+
+def _countdown(model: Model, now: float) -> str:
+    left = model.seconds_left(now)
+    return "" if left is None else f"  {_whole_seconds(left)} s"
+
+
+def _whole_seconds(left: float) -> int:
+    """20 while the twentieth second runs; 0 only when it is over."""
+    return int(left) + (left > int(left))
+
+
+def _head(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> Line:
+    style = "stale" if model.stale(now) else "head"
+    left = [f" {seen.table}", *(["TEST TABLE"] if seen.test else [])]
+    if seen.round is not None:
+        left.append(f"round {seen.where}{' FREE HAND' if seen.round.free else ''}")
+    elif seen.shoe is not None:
+        left.append(f"shoe {seen.shoe.number}")
+    left.append(f"dealer {seen.dealer}, picks up {seen.pickup}" if seen.dealer else "no dealer")
+    right = (Span(f"  {clock} ", style),) if clock else ()
+    return beside((Span("  ".join(left), style),), right, on.width, style)
+
+
+def _word(seen: Seen) -> str:
+    if seen.phase == "burning" and seen.burns_due:
+        return f"burn {seen.burns_due}"
+    return seen.phase
+
+
+def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]:
+    stale = bool(model.stale(now))
+    words, style = _word(seen), PHASE_STYLE.get(seen.phase, "phase")
+    if seen.held:
+        words, style = "on hold", "bad"
+    left = model.seconds_left(now)
+    count = "" if left is None else str(_whole_seconds(left))
+    drawn = big.draw(words, blocks=on.blocks)
+    numbers = big.draw(count, blocks=on.blocks) if count else [""] * big.rows(blocks=on.blocks)
+    count_style = "bad" if left is not None and left <= 5 else "good"
+    for row, (text, digits) in enumerate(zip(drawn, numbers, strict=True)):
+        right: Line = (Span(f"{digits}  ", count_style),) if digits else ()
+        if seen.held and row == 0 and not digits:
+            right = (Span(f"{seen.phase}  ", "dim"),)
+        if stale:
+            right = (Span("STALE  ", "stale"),) if row == 0 else ()
+        yield beside((Span(f" {text}", "dim" if stale else style),), right, on.width)
+
+
+def _next(model: Model, seen: Seen, on: Terminal, now: float) -> Line:
+    """What the dealer does next: the prompt."""
+    if model.stale(now):
+        return (Span(pad(" STALE: this is how it was. Nothing is sent. Trying again.", on.width), "stale"),)
+    words, style = next_words(model, seen)
+    return (Span(pad(f" {words}", on.width), style),)
+
+
+def next_words(model: Model, seen: Seen) -> tuple[str, str]:
+    """What comes next in words, and the style that fits it."""
+    r = seen.round
+    if seen.held:
+        return f"HOLD: {seen.holds[0].message}", "held"
+    if seen.unread:
+        return "NEXT: scan the card again, it could not be read", "alarm"
+    if seen.counting:
+        return f"COUNT of the cards: {seen.counting}", "next"
+    if seen.rescan:
+        return f"SCAN AGAIN: {seen.rescan}", "next"
+    last = " This is the LAST HAND." if seen.shoe is not None and seen.shoe.last_hand else ""
+    match seen.phase:
+        case "closed":
+            return "NEXT: open the table", "next"
+        case "no shoe" | "shuffle due" if not seen.dealer:
+            return "NEXT: a dealer signs in", "next"
+        case "no shoe":
+            return "NEXT: shuffle, cut and load, then start the new shoe", "next"
+        case "shuffle due":
+            return "NEXT: shuffle and load, then start the new shoe", "next"
+        case "burning":
+            why = f" ({seen.burn_reason})" if seen.burn_reason else ""
+            return f"NEXT: burn {seen.burns_due or ''} face down{why}".replace("  ", " "), "next"
+        case "idle" if not seen.dealer:
+            return "NEXT: a dealer signs in", "next"
+        case "idle":
+            return f"NEXT: open betting{'. The coming hand is the LAST' if last else ''}", "next"
+        case "betting":
+            return "BETS ARE OPEN: draw no card", "next"
+        case "no more bets":
+            return "NO MORE BETS. NEXT: Player's first card", "next"
+        case "dealing" if r is not None and r.to_be_turned:
+            return "NEXT: turn the four cards, then press Enter", "next"
+        case "dealing" if r is not None and not r.cards:
+            return f"NEXT: deal, face down: {r.face_down} of 4", "next"
+        case "dealing" if r is not None:
+            return f"NEXT: {r.words.rpartition(': ')[2].upper()}", "next"
+        case "complete" if r is not None and r.outcome is not None:
+            return _announce(model, seen, r.outcome, (r.player, r.banker)), f"{r.outcome}won"
+        case _:
+            return seen.phase, "next"
+
+
+def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, int | None]) -> str:
+    words = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITÉ, TIE"}[outcome]
+    how = "announce it"
+    if model.past.confirm == "shoe" and not seen.step_lost:
+        how = "press the shoe's result button"
+    elif seen.step_lost:
+        how = "the shoe is out of step: announce it here"
+    return f"{words}, Player {totals[0]}, Banker {totals[1]}: {how}"
+
+
+def _message(model: Model, on: Terminal, now: float) -> list[Line]:
+    if model.sending:
+        return [(Span(f" sending: {model.sending} ...", "warn"),)]
+    message = model.message
+    if why := model.stale(now):
+        lines = wrap(f"STALE: {why}", on.width - 6, 3)
+        return [(Span(f"     {line}", "warn"),) for line in lines]
+    if message is None or message.over(now):
+        return []
+    mark = {"good": "OK  ", "bad": "!!  "}.get(message.kind, "    ")
+    lines = wrap(message.text, on.width - 6, 3)
+    return [
+        (Span(f" {mark if n == 0 else '    '}", message.kind), Span(line, message.kind))
+        for n, line in enumerate(lines)
+    ]
+
+
+def _keys(model: Model, seen: Seen, on: Terminal) -> list[Line]:
+    """The keys that do something now; the ways out of a hold stand with the hold."""
+    shown = [
+        one
+        for one in keys(seen, model.past, model.page)
+        if not (seen.held and one.key.isdigit() and one.key != "0")
+    ]
+    lines: list[Line] = [()]
+    for one in shown:
+        cap = _cap(one)
+        if lines[-1] and size(lines[-1]) + size(cap) > on.width - 1:
+            lines.append(())
+        lines[-1] = (*lines[-1], Span(" "), *cap) if lines[-1] else (Span(" "), *cap)
+    return lines
+
+
+def _cap(one: Key) -> Line:
+    name = "Enter" if one.key == "enter" else one.key
+    style = "keymain" if one.main else "keyhold" if one.means == "hold" else "key"
+    return (Span(f" {name} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))

@@ -1,0 +1,292 @@
+"""What a daemon told of its table, taken apart once: bounded, escaped, and with a place for everything.
+
+Nothing of what comes over the socket is believed: names, reasons and messages come from people, and a
+field may be missing or odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tablectl.printable import escape
+
+POSITIONS = ("P1", "B1", "P2", "B2", "P3", "B3")
+"""In the order in which cards are dealt."""
+
+NO_SERVER = "no game server is configured"
+"""How the daemon's reason begins where a table plays for itself: no trouble."""
+
+_MOST = 40
+"""Things of one kind that are looked at."""
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: Any, most: int = _MOST) -> list[Any]:
+    """The first of a list's members; none of what is no list."""
+    return value[:most] if isinstance(value, list) else []
+
+
+def text(value: Any, most: int = 300) -> str:
+    """A value in print, on one line: escaped, of bounded length; nothing if there is none."""
+    if value is None:
+        return ""
+    shown = escape(str(value)[: most + 1])
+    return shown if len(shown) <= most else shown[:most] + "..."
+
+
+def number(value: Any) -> int | None:
+    """A whole number of a size that can be, or None."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**15:
+        return None
+    return value
+
+
+def count(value: Any) -> int:
+    """A whole number; 0 for anything else."""
+    return number(value) or 0
+
+
+def outcome(player: int | None, banker: int | None) -> str | None:
+    """Which side has won with these totals."""
+    if player is None or banker is None:
+        return None
+    return "tie" if player == banker else "player" if player > banker else "banker"
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeSeen:
+    """The shoe in play."""
+
+    number: int
+    left: int
+    out: int
+    rounds: int
+    cut: bool
+    last_round: int | None
+    last_hand: bool
+
+    @property
+    def size(self) -> int:
+        """Cards of the full shoe."""
+        return self.left + self.out
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSeen:
+    """The round in play. ``cards``: what lies where; ``face_down``: cards whose faces nobody may see yet."""
+
+    number: int
+    free: bool
+    cards: Mapping[str, str]
+    face_down: int
+    player: int | None
+    banker: int | None
+    next: str
+    due: str
+    words: str
+    seconds_left: float | None
+
+    @property
+    def to_be_turned(self) -> bool:
+        """Four cards lie face down."""
+        return self.face_down >= 4
+
+    @property
+    def outcome(self) -> str | None:
+        """What the cards say, of a hand that is complete."""
+        return outcome(self.player, self.banker)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldSeen:
+    """One reason why the table is on hold."""
+
+    code: str
+    message: str
+    saw: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSeen:
+    """``present``: it goes by itself when it is over."""
+
+    code: str
+    message: str
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """How something outside the table is: ``why`` is empty when all is well."""
+
+    name: str
+    good: bool
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """``GET /v1/state``."""
+
+    table: str
+    test: bool
+    epoch: str
+    phase: str
+    where: str
+    version: int
+    row: int
+    sequence: int
+    dealer: str
+    pickup: str
+    shoe: ShoeSeen | None
+    round: RoundSeen | None
+    holds: tuple[HoldSeen, ...]
+    ways: tuple[tuple[str, str], ...]
+    """The ways out offered now: the action, and what it does."""
+    kept: int
+    reserved: int
+    rescan: str
+    """What is being scanned again and how far it is, in words."""
+    counting: str
+    read_twice: bool
+    unread: int
+    burns_due: int
+    burn_reason: str
+    step_lost: bool
+    settled: str
+    unsettled: tuple[str, ...]
+    say: tuple[str, ...]
+    alerts: tuple[AlertSeen, ...]
+    lights: tuple[Light, ...] = field(default=())
+
+    @property
+    def held(self) -> bool:
+        """Whether a hold lies over the phase."""
+        return bool(self.holds)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where a card is that may be set right: in the hand, or kept under the hold."""
+        laid = tuple(place for place in POSITIONS if self.round and place in self.round.cards)
+        return laid + tuple(f"K{n}" for n in range(1, min(self.kept, 9) + 1))
+
+
+def read(raw: Mapping[str, Any]) -> Seen:
+    """A state as it came."""
+    rescan, counting, settled = (mapping(raw.get(name)) for name in ("rescan", "counting", "settled"))
+    extra = len(listed(counting.get("extra"), 1000))
+    return Seen(
+        table=text(raw.get("table"), 16) or "?",
+        test=raw.get("test") is True,
+        epoch=text(raw.get("epoch"), 20),
+        phase=text(raw.get("phase"), 20) or "?",
+        where=text(raw.get("where"), 24),
+        version=count(raw.get("version")),
+        row=count(raw.get("row")),
+        sequence=count(raw.get("sequence")),
+        dealer=text(raw.get("dealer"), 60),
+        pickup=text(raw.get("pickup"), 10),
+        shoe=_shoe(mapping(raw.get("shoe"))),
+        round=_round(mapping(raw.get("round"))),
+        holds=tuple(map(_hold, map(mapping, listed(raw.get("holds"))))),
+        ways=tuple(
+            (text(way.get("action"), 40), text(way.get("text")))
+            for way in map(mapping, listed(raw.get("ways")))
+        ),
+        kept=len(listed(raw.get("kept"))),
+        reserved=count(raw.get("reserved")),
+        rescan=f"{text(rescan.get('what'), 10)}: {count(rescan.get('scanned'))} scanned so far"
+        if rescan
+        else "",
+        counting=f"{count(counting.get('counted'))} of {count(counting.get('of'))}, {extra} extra"
+        if counting
+        else "",
+        read_twice=raw.get("read_twice") is True,
+        unread=count(raw.get("unread")),
+        burns_due=count(raw.get("burns_due")),
+        burn_reason=text(raw.get("burn_reason"), 60),
+        step_lost=raw.get("step_lost") is True and mapping(raw.get("scanner")).get("names_positions") is True,
+        settled=f"{text(settled.get('where'), 24)} {text(settled.get('what'))}" if settled else "",
+        unsettled=tuple(text(one, 24) for one in listed(raw.get("unsettled"))),
+        say=tuple(text(one) for one in listed(raw.get("say"))),
+        alerts=tuple(
+            AlertSeen(text(one.get("alert"), 60), text(one.get("message"), 600), one.get("present") is True)
+            for one in map(mapping, listed(raw.get("alerts")))
+        ),
+        lights=_lights(raw),
+    )
+
+
+def _shoe(shoe: Mapping[str, Any]) -> ShoeSeen | None:
+    if not shoe:
+        return None
+    return ShoeSeen(
+        count(shoe.get("number")),
+        count(shoe.get("left")),
+        count(shoe.get("out")),
+        count(shoe.get("rounds")),
+        shoe.get("cut") is True,
+        number(shoe.get("last_round")),
+        shoe.get("last_hand") is True,
+    )
+
+
+def _round(now: Mapping[str, Any]) -> RoundSeen | None:
+    if not now:
+        return None
+    cards, left = mapping(now.get("cards")), now.get("seconds_left")
+    return RoundSeen(
+        count(now.get("number")),
+        now.get("free") is True,
+        {place: text(cards[place], 3) for place in POSITIONS if cards.get(place)},
+        min(6, count(now.get("face_down"))),
+        number(now.get("player_total")),
+        number(now.get("banker_total")),
+        text(now.get("next"), 10),
+        text(now.get("due"), 2),
+        text(now.get("words"), 80),
+        float(left) if isinstance(left, int | float) and 0 <= left < 10**6 else None,
+    )
+
+
+def _hold(hold: Mapping[str, Any]) -> HoldSeen:
+    saw = mapping(hold.get("saw"))
+    told = [text(saw.get("label"), 100)] if saw.get("label") else []
+    told += [f"bytes {text(saw.get('bytes'), 60)}"] if saw.get("bytes") else []
+    return HoldSeen(text(hold.get("code"), 40), text(hold.get("message"), 600), ", ".join(told))
+
+
+def _lights(raw: Mapping[str, Any]) -> tuple[Light, ...]:
+    scanner, link, journal = (mapping(raw.get(name)) for name in ("scanner", "link", "journal"))
+    health, why = text(scanner.get("health") or "ok", 20), text(scanner.get("why"))
+    up = scanner.get("up") is True
+    made = [
+        Light(
+            "scanner",
+            up and health == "ok",
+            text(scanner.get("driver"), 20),
+            "" if up and health == "ok" else f"{health.upper() if up else 'DOWN'}: {why or 'not ready'}",
+        )
+    ]
+    good, reason = link.get("good") is True, text(link.get("why"))
+    owed = max(0, count(raw.get("sequence")) - count(raw.get("acked")))
+    if reason.startswith(NO_SERVER):
+        made.append(Light("server", True, "none", ""))
+    else:
+        what = f"{owed} to send" if owed else "has everything"
+        made.append(Light("server", good, what, "" if good else f"{reason or '?'} ({owed} to send)"))
+    fine = journal.get("state") == "ok"
+    made.append(Light("journal", fine, "", "" if fine else text(journal.get("why") or journal.get("state"))))
+    mirror, beeper = mapping(raw.get("mirror")), mapping(raw.get("beeper"))
+    if mirror.get("error"):
+        made.append(Light("mirror", False, "", text(mirror["error"])))
+    if beeper.get("why"):
+        made.append(Light("beeper", False, "", text(beeper["why"])))
+    return tuple(made)
