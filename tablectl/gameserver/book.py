@@ -93,7 +93,7 @@ class Book:
             return [
                 Answer(bet.area, bet.stake, because("currency", terms.currency, currency)) for bet in bets
             ]
-        taken = [wager.part for wager in self.lying(floor.table, player)]
+        taken = [w.part for w in self.lying(floor.table, player) if w.state == "stands" or _is_in(w, floor)]
         balance = self._ledger.balance(player_account(player), currency)
         answers = judge(bets, taken, terms, balance)
         for answer in answers:

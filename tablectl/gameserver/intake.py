@@ -182,7 +182,7 @@ class Intake:
                 if message.sequence > wanted:  # within a batch, behind what was skipped
                     raise _Refused(422, f"event {message.sequence} cannot come before {wanted}")
                 goes_on = _goes_on(message)
-                self._effect(table, message, monotonic, now)
+                self._effect(table, message)
                 self._store.add(
                     table,
                     Taken(
@@ -195,7 +195,7 @@ class Intake:
             self._store.pin(table, first.epoch, wanted)
         return Reply(200, {"next": wanted})
 
-    def _effect(self, table: str, message: Message, monotonic: float, now: int) -> None:
+    def _effect(self, table: str, message: Message) -> None:
         """Settle the event's round and its wagers, once. Unknown types and fields change nothing."""
         shoe, number = place(message)
         before = None
@@ -206,7 +206,8 @@ class Intake:
             record = settle(message, before, may_be_unknown=unknown)
             if record is not None:
                 self._store.put_round(table, message.epoch, record)
-            live = opens(message, monotonic, now / 1e9)
+            now = self._clock()
+            live = opens(message, self._monotonic(), now / 1e9)
             self.bank.settling.took(message, record, live=live, seen=now)
         except (Impossible, TooMuch) as impossible:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tablectl.events import BetResult
-from tablectl.gameserver.money import winnings
+from tablectl.gameserver.money import MOST, TooMuch, winnings
 from tablectl.gameserver.terms import Terms
 
 Ends = Literal["win", "lose", "push", "stand", "void"]
@@ -41,6 +41,8 @@ def end(area: str, stake: int, bets: Mapping[str, BetResult], terms: Terms) -> E
             odds = bet.odds or "0"
             exact = winnings(stake, odds, terms.rounding)
             won = min(exact, terms.max_winnings.get(area, exact))
+            if won > MOST:
+                raise TooMuch(f"a stake of {stake} at {odds} on {area} wins more than there is")
             return Ended("win", stake, won, odds, capped=won < exact)
         case "lose":
             return Ended("lose")

@@ -13,8 +13,9 @@ from tablectl.gameserver.bank import OtherRequest
 from tablectl.gameserver.money import minor, shown, winnings
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.wagers import REASONS
+from tablectl.profiles import load_rules
 from tests.gameserver.posting import NOW
-from tests.gameserver.wagering import LIVE, Wagering, load_rules, shoe_started
+from tests.gameserver.wagering import LIVE, Wagering, shoe_started
 
 
 @pytest.fixture

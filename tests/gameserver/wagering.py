@@ -34,10 +34,10 @@ TIES_STAND = load_rules("classic")
 DEALT = {  # Player's and Banker's cards
     "player": "9S 2D KH 3C",
     "banker": "2S 9D 3H KC",
-    "banker six": "2S 6D 5H KC",
+    "banker six": "2S 6D KH KC 3S",
     "tie": "9S 9D KH KC",
     "player pair": "4S 2D 4H 3C",
-    "both pairs": "4S 2D 4H 2C 3S",
+    "both pairs": "2S 3D 2H 3C 9S",
     "tie with pairs": "4S 4D 4H 4C",
 }
 """Rounds by name: cards in the order they are dealt."""
@@ -89,14 +89,14 @@ class Wagering:
     def tell(self, *events: Event, **options: Any) -> int:
         """Send events; the status."""
         bodies = [body(self.sequence + 1 + i, event) for i, event in enumerate(events)]
-        reply = self.send(bodies)
+        reply = self.send(bodies, **options)
         if reply == 200:
             self.sequence += len(events)
         return reply
 
-    def send(self, bodies: list[bytes]) -> int:
+    def send(self, bodies: list[bytes], **options: Any) -> int:
         """Send bodies as they are."""
-        request = Request(bodies, at=int(NOW + self.now))
+        request = Request(bodies, at=int(NOW + self.now), **options)
         reply = self.intake.take("T07", request.headers["Content-Type"], request.headers, request.content)
         return reply.status
 
@@ -116,10 +116,12 @@ class Wagering:
     def betting(self, seconds: float = 20.0) -> str:
         """Open betting on the next round; its name."""
         self.round += 1
-        at = iso(int((NOW + self.now + seconds) * 1e9))
-        opened = BettingOpened(shoe=self.shoe, round=self.round, seconds=seconds, closes_at=at)
-        assert self.tell(opened) == 200
+        assert self.tell(self.opening(seconds)) == 200
         return f"{self.shoe}/{self.round}"
+
+    def opening(self, seconds: float = 20.0) -> BettingOpened:
+        at = iso(int((NOW + self.now + seconds) * 1e9))
+        return BettingOpened(shoe=self.shoe, round=self.round, seconds=seconds, closes_at=at)
 
     def closed(self) -> None:
         """No more bets."""
@@ -137,7 +139,7 @@ class Wagering:
         self.bank.players.add(name, self.rules.limits.currency, balance)
         return Player(name, self.rules.limits.currency)
 
-    def place(self, who: Player, /, *, at: str = "", request: str = "", **bets: int) -> list[str]:
+    def place(self, who: Player, /, *, at: Any = "", request: Any = "", **bets: int) -> list[str]:
         """Place bets (``two_way`` is 2-way); the code of each refusal, "" where it was taken."""
         asked = [
             Bet({"two_way": "2-way", "three_way": "3-way"}.get(area, area), n) for area, n in bets.items()
