@@ -141,4 +141,5 @@ def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
         ]
     )
     app.on_startup.append(players.listen)
+    app.on_shutdown.append(players.hush)
     return app

@@ -71,6 +71,10 @@ class Play:
 
         self._bank.on_change = changed
 
+    async def hush(self, _: web.Application) -> None:
+        """At the end: who waits is answered."""
+        self.news.close()
+
     # --- for everybody --------------------------------------------------------------------------------------
 
     async def page(self, request: web.Request) -> web.Response:

@@ -86,7 +86,7 @@ class Store:
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
             self._db.execute(f"PRAGMA {pragma}")
-        self._db.executescript(_DDL + MONEY)
+        self._db.executescript(f"BEGIN; {_DDL} {MONEY} COMMIT;")
 
     def close(self) -> None:
         with self._lock:

@@ -24,11 +24,18 @@ class News:
         self._count: Counter[str] = Counter()
         self._wake: dict[str, asyncio.Event] = {}
         self._waiting: Counter[str] = Counter()
+        self._closed = False
 
     def changed(self, table: str) -> None:
         """Something is new there. On the loop."""
         self._count[table] += 1
         if (event := self._wake.pop(table, None)) is not None:
+            event.set()
+
+    def close(self) -> None:
+        """Nobody waits any more: the server stops."""
+        self._closed = True
+        for event in self._wake.values():
             event.set()
 
     def version(self, table: str) -> str:
@@ -37,7 +44,7 @@ class News:
 
     async def after(self, table: str, version: str, seconds: float) -> None:
         """Wait until there is something newer than ``version``, ``seconds`` at most."""
-        if version != self.version(table) or seconds <= 0:
+        if version != self.version(table) or seconds <= 0 or self._closed:
             return
         event = self._wake.setdefault(table, asyncio.Event())
         try:

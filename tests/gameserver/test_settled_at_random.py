@@ -26,9 +26,9 @@ from tablectl.rules import Proof, deal, prove
 from tests.gameserver.wagering import Wagering, data_of, result, shoe_started
 
 SOAK = "TABLECTL_SOAK" in os.environ
-ROUNDS = 25_000 if SOAK else 160
+ROUNDS = 25_000 if SOAK else 100
 """In each of the four profiles."""
-HANDS = 1_000_000 if SOAK else 12_000
+HANDS = 1_000_000 if SOAK else 6_000
 
 PROFILES = ("live-casino", "classic", "commission-free", "atlantic-city")
 STANDS = ("classic", "commission-free")

@@ -78,6 +78,7 @@ class Wagering:
     def start(self) -> None:
         """The server, or the server again."""
         self.store = Store(self.path)
+        self.store.sql("PRAGMA synchronous=OFF")  # the order of writing is what these tests are about
         self.intake = Intake(
             self.store,
             [SECRET],

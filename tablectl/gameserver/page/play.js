@@ -174,8 +174,10 @@ document.addEventListener("keydown", (event) => {
   const key = event.key;
   const digit = /^[0-9]$/.test(pad) ? pad : /^[0-9]$/.test(key) ? key : "";
   const list = areas();
-  if (pad === "Add" || (!pad && ["+", "="].includes(key))) add(selected, (event.shiftKey ? 10 : 1) * unit());
-  else if (pad === "Subtract" || (!pad && ["-", "_"].includes(key))) add(selected, (event.shiftKey ? -10 : -1) * unit());
+  // In the upper row Shift is what makes a + of some keyboards, and another sign of others.
+  const many = pad ? event.shiftKey : ["*", "_"].includes(key);
+  if (pad === "Add" || (!pad && ["+", "*"].includes(key))) add(selected, (many ? 10 : 1) * unit());
+  else if (pad === "Subtract" || (!pad && ["-", "_"].includes(key))) add(selected, (many ? -10 : -1) * unit());
   else if (key === "Enter") { if (!event.repeat) place(); }
   else if (key === "Delete" || pad === "Decimal") { if (!event.repeat) back(); }
   else if (digit === "0") again();
