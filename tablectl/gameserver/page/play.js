@@ -73,6 +73,7 @@ function take(answer) {
   model = answer;
   closesAt = performance.now() + answer.seconds * 1000;
   longest = before && before.round === answer.round ? Math.max(longest, answer.seconds) : Math.max(1, answer.seconds);
+  if (before && answer.open && before.round !== answer.round) tell([]); // what was said was of another round
   if (!answer.open || (before && before.round !== answer.round)) dropSlip();
   $("enter").hidden = true;
   $("play").hidden = false;
