@@ -48,11 +48,11 @@ def minor(amount: str, currency: str, *, up: bool = False) -> int:
     return whole
 
 
-def shown(amount: int, currency: str) -> str:
+def shown(amount: int, currency: str, point: str = ".") -> str:
     """Minor units as people read them: ``-12.50 USD``."""
     digits = places(currency)
     sign, whole = "-" if amount < 0 else "", abs(amount)
-    text = f"{whole // 10**digits}.{whole % 10**digits:0{digits}d}" if digits else str(whole)
+    text = f"{whole // 10**digits}{point}{whole % 10**digits:0{digits}d}" if digits else str(whole)
     return f"{sign}{text} {currency}"
 
 

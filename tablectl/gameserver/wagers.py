@@ -64,10 +64,17 @@ REASONS = {
 """Every reason in English and German."""
 
 
-def because(code: str, *values: object) -> Reason:
-    """A reason with its values."""
-    en, de = REASONS[code]
-    return Reason(code, en.format(*values), de.format(*values))
+Amount = tuple[int, str]
+"""Minor units and their currency."""
+
+
+def because(code: str, *values: str | Amount) -> Reason:
+    """A reason with its values, money as each language writes it."""
+    en, de = (
+        words.format(*(one if isinstance(one, str) else shown(*one, point) for one in values))
+        for words, point in zip(REASONS[code], ".,", strict=True)
+    )
+    return Reason(code, en, de)
 
 
 def window_reason(why: str, *, table_open: bool) -> Reason | None:
@@ -99,7 +106,7 @@ def judge(bets: Sequence[Bet], taken: Collection[str], terms: Terms, balance: in
 
 
 def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> Answer:
-    def no(code: str, *values: object) -> Answer:
+    def no(code: str, *values: Amount) -> Answer:
         return Answer(bet.area, bet.stake, because(code, *values))
 
     parts = terms.parts(bet.area)
@@ -113,10 +120,10 @@ def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> An
     stake = bet.stake
     if stake < low:
         if terms.below_minimum != "raise":
-            return no("under", shown(low, terms.currency))
+            return no("under", (low, terms.currency))
         stake = low
     if high is not None and stake > high:
-        return no("over", shown(high, terms.currency))
+        return no("over", (high, terms.currency))
     if stake * len(parts) > balance:
-        return no("funds", shown(balance, terms.currency))
+        return no("funds", (balance, terms.currency))
     return Answer(bet.area, stake, raised=stake != bet.stake)

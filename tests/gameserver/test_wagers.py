@@ -195,3 +195,22 @@ def test_a_limit_finer_than_the_coin_is_the_stricter_one(tmp_path: Path) -> None
     assert table.place(ann, player=10_00) == ["under"]
     assert table.place(ann, player=20_01) == ["over"]
     assert table.place(ann, player=10_01) == [""]
+
+
+def test_what_lies_there_is_found_without_reading_all_that_ever_lay(table: Wagering) -> None:
+    asked: list[str] = []
+    table.store._db.set_trace_callback(asked.append)
+    ann = table.player()
+    table.betting()
+    table.place(ann, player=10_00)
+    table.results("player")
+    table.bank.book.newest("T07", "ann", 30)
+    table.bank.book.standing("T07")
+    table.store._db.set_trace_callback(None)
+    for sql in {one for one in asked if one.startswith("SELECT") and "?" not in one}:
+        plans = [row[3] for row in table.store.sql(f"EXPLAIN QUERY PLAN {sql}")]
+        assert not any(plan.startswith("SCAN") for plan in plans), (sql, plans)
+        where = sql.partition("WHERE")[2]
+        if "FROM wagers" in sql and "LIMIT" not in sql:
+            wanted = ("wagers_lying", "wagers_of_round", "wagers_carried")
+            assert any(index in plan for plan in plans for index in wanted), (where, plans)

@@ -269,7 +269,7 @@ def test_german_and_a_wrong_token(browser: Browser) -> None:
         at.rig.do("bets open")
         browser.wait_text("Bitte setzen", "#says")
         at.pad("3", "+", Keys.ENTER)
-        browser.wait_text("Unter dem Minimum von 5.00 USD.", "#told")
+        browser.wait_text("Unter dem Minimum von 5,00 USD.", "#told")
         browser.click("#language")
         browser.tab(f"{at.rig.server_url}/play/{TABLE}#not-a-token")
         browser.wait_text("does not know this token", "#refused")

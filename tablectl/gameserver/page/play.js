@@ -326,7 +326,8 @@ $("enter").addEventListener("submit", (event) => {
   $("token").value = "";
   if (token) begin();
 });
-$("language").addEventListener("click", () => {
+$("language").addEventListener("click", (event) => {
+  if (event.detail) $("language").blur();
   language = language === "de" ? "en" : "de";
   localStorage.setItem("language", language);
   tell([]);
