@@ -20,7 +20,8 @@ from tests.gameserver.posting import NOW, body
 from tests.gameserver.wagering import TIES_STAND, Wagering, data_of, result
 
 SOAK = "TABLECTL_SOAK" in os.environ
-STEP = 1 if SOAK else 13
+STEP = 1 if SOAK else 17
+"""Of the statements between the first and the last two, one in so many is tried."""
 ANN = Player("ann", "USD")
 
 AT = "2026-11-30T12:00:00Z"
@@ -130,26 +131,34 @@ def test_killed_before_every_statement(tmp_path: Path, step: int) -> None:
 
     assert in_a_child(before) == 0  # its connection never comes near this process
     as_it_was = path.read_bytes()
-    statement, killed = 0, True
-    while killed:
+    counted = tmp_path.parent / f"{tmp_path.name}-statements"
+
+    def worked(at: int) -> int:
+        """The step, killed before statement ``at``; how many there were is written down."""
         for file in tmp_path.iterdir():
             file.unlink()
         path.write_bytes(as_it_was)
 
-        def until_killed(statement: int = statement) -> None:
-            table = reopened(path, step)
-            left = statement
+        def work() -> None:
+            table, seen = reopened(path, step), 0
 
             def counts(_: str) -> None:
-                nonlocal left
-                if not left:
+                nonlocal seen
+                if seen == at:
                     os.kill(os.getpid(), signal.SIGKILL)
-                left -= 1
+                seen += 1
 
             table.store._db.set_trace_callback(counts)
             tell(table, step)
+            counted.write_text(str(seen))
 
-        killed = in_a_child(until_killed) == signal.SIGKILL
+        return in_a_child(work)
+
+    assert worked(-1) == 0
+    total = int(counted.read_text())
+    assert total > 2
+    for statement in sorted({*range(0, total, STEP), total - 2, total - 1}):
+        assert worked(statement) == signal.SIGKILL
 
         def afterwards() -> None:
             table = reopened(path, step)
@@ -162,5 +171,4 @@ def test_killed_before_every_statement(tmp_path: Path, step: int) -> None:
             assert table.bank.ledger.balance("house", "USD") == 1_000_00 - IN_THE_END
 
         assert in_a_child(afterwards) == 0, f"killed before statement {statement} of step {step}"
-        statement += STEP
-    assert statement > 2
+    assert worked(-1) == 0 and in_a_child(afterwards) == 0, "done, and told again"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.events import BetResult, EventParked, RoundAmended, RoundVoided, TableClosed, TableOpened
+from tablectl.gameserver.model import placed
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.settlement import Ended, end
 from tablectl.gameserver.terms import Terms
@@ -301,6 +302,15 @@ def test_where_the_house_locks_it_it_is_laid_and_not_given_back(tmp_path: Path) 
     assert table.take_back(ann, "tie") == [""]
     table.results("player")
     assert table.balance(ann) == 1_005_00 and table.sound()
+
+
+def test_a_stake_that_merely_stands_is_not_waited_for_as_placed(stands: Wagering) -> None:
+    stands.betting()
+    stands.bank.presence.seen("T07", "ann", 0.0)
+    assert placed(stands.bank, "T07", 0.0)["placed"] == 0
+    stands.place(ANN, tie=1_00)
+    assert placed(stands.bank, "T07", 0.0)["all_placed"]
+    assert placed(stands.bank, "T07", 31.0)["players"] == 0, "gone"
 
 
 @pytest.mark.parametrize("then", ["waits", "laid", "settled", "stood twice", "taken back", "void"])
