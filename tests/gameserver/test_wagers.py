@@ -204,12 +204,15 @@ def test_what_lies_there_is_found_without_reading_all_that_ever_lay(table: Wager
     table.betting()
     table.place(ann, player=10_00)
     table.results("player")
+    assert table.tell(RoundVoided(shoe=1, round=1, reason="x", cards={}, approved_by="Ann")) == 200
     table.bank.book.newest("T07", "ann", 30)
     table.bank.book.standing("T07")
     table.store._db.set_trace_callback(None)
     for sql in {one for one in asked if one.startswith("SELECT") and "?" not in one}:
         plans = [row[3] for row in table.store.sql(f"EXPLAIN QUERY PLAN {sql}")]
         assert not any(plan.startswith("SCAN") for plan in plans), (sql, plans)
+        if "takes_back IS NULL" in sql:
+            assert "movements_of_wager" in plans[0]
         where = sql.partition("WHERE")[2]
         if "FROM wagers" in sql and "LIMIT" not in sql:
             wanted = ("wagers_lying", "wagers_of_round", "wagers_carried")
