@@ -71,9 +71,9 @@ class Ledger:
     def take_back(self, wager: int, event: str, currency: str, seen: int) -> None:
         """Move back all that the wager's last ending moved, row by row; its stake is on the layout then."""
         rows = self._store.sql(
-            "SELECT number, source, target, amount FROM movements m INDEXED BY movements_of_wager WHERE wager = ? AND why IN"
-            " ('win', 'lose', 'push', 'void') AND takes_back IS NULL AND NOT EXISTS"
-            " (SELECT 1 FROM movements WHERE takes_back = m.number) ORDER BY number DESC",
+            "SELECT number, source, target, amount FROM movements m INDEXED BY movements_of_wager"
+            " WHERE wager = ? AND why IN ('win', 'lose', 'push', 'void')"
+            " AND NOT EXISTS (SELECT 1 FROM movements WHERE takes_back = m.number) ORDER BY number DESC",
             wager,
         )
         for number, source, target, amount in rows:

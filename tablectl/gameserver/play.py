@@ -119,7 +119,7 @@ class Play:
     async def play(self, request: web.Request) -> web.Response:
         """``GET /v1/tables/{table}/play?after=VERSION``: what the page shows, as soon as it is newer."""
         player, table = await self._player(request), request.match_info["table"]
-        await self._in_pool(self._bank.presence.seen, table, player.name, time.monotonic())
+        await self._in_pool(self._here, table, player.name)
         after = request.query.get("after", "")
         if after == self.news.version(table):
             now = await self._in_pool(self._bank.now, table)
@@ -133,6 +133,10 @@ class Play:
         version = self.news.version(table)
         shown = await self._in_pool(model.seen_by, self._bank, self._store, player, table)
         return _json({"version": version, **shown})
+
+    def _here(self, table: str, player: str) -> None:
+        if self._store.held(table) is not None:
+            self._bank.presence.seen(table, player, time.monotonic())
 
     async def place(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/wagers`` {id, round, bets: [{area, stake}]}."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections import Counter
 from collections.abc import Iterator
@@ -47,11 +48,9 @@ class News:
         if version != self.version(table) or seconds <= 0 or self._closed:
             return
         event = self._wake.setdefault(table, asyncio.Event())
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await event.wait()
-        except TimeoutError:
-            pass
 
     @contextmanager
     def one_of(self, player: str) -> Iterator[None]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.cards import Card
-from tablectl.events import RoundAmended, RoundVoided
+from tablectl.events import RoundAmended, RoundResulted, RoundVoided
 from tablectl.gameserver.settlement import end
 from tablectl.gameserver.terms import of_shoe
 from tablectl.odds import bet_results, hand_result
@@ -188,6 +188,118 @@ def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str) -> None
     assert house == 3 * 10**12 - sum(one.balance for one in own.values()) - lying
     assert table.bank.ledger.balance("stakes/T07", currency) == lying
     assert table.sound()
+
+
+# --- any round set right at any time ------------------------------------------------------------------------
+
+
+@dataclass
+class Stake:
+    """One stake, with the rounds it lay on. ``over``: it ended on the last of them; ``taken`` back there."""
+
+    part: str
+    amount: int
+    path: list[int]
+    over: bool = False
+    taken: bool = False
+
+    def on(self, round: int) -> bool:
+        return round in self.path and not (self.taken and self.path[-1] == round)
+
+    def ends(self, round: int) -> None:
+        self.path = self.path[: self.path.index(round) + 1]
+        self.over, self.taken = True, False
+
+
+Hands = list[list[str]] | None
+"""The final word on a round: both hands; None: void."""
+
+
+def value(stakes: list[Stake], final: dict[int, Hands]) -> int:
+    """What all stakes have won or lost for the balance; what still lies there is away."""
+    total = 0
+    for one in stakes:
+        if not one.over:
+            total -= 0 if one.taken else one.amount
+        elif (hands := final[one.path[-1]]) is not None:
+            total += net("classic", one.part, one.amount, *hands) or 0
+    return total
+
+
+def likely(chance: random.Random) -> tuple[list[str], list[str], int, list[str]]:
+    """A round that is a tie more often than others."""
+    while True:
+        cards = chance.sample(SHOE, 6)
+        player, banker, used = dealt(cards)
+        if points(player) == points(banker) or chance.random() < 0.15:
+            return player, banker, used, cards
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_any_round_may_be_set_right_at_any_time(tmp_path: Path) -> None:
+    chance, rules = random.Random(11), load_rules("classic")
+    for game in range(200 if SOAK else 4):
+        table = Wagering(tmp_path / f"{game}.db", rules)
+        table.opened()
+        ann = table.player(balance=10**9)
+        stakes: list[Stake] = []
+        final: dict[int, Hands] = {}
+        told: dict[int, RoundResulted] = {}
+        for _ in range(12):
+            waiting = [one for one in stakes if not one.over and not one.taken]
+            table.betting()
+            for one in waiting:
+                one.path.append(table.round)
+                if chance.random() < 0.2:
+                    assert table.take_back(ann, one.part) == [""]
+                    one.taken = True
+            for part in ("player", "banker", "tie"):
+                amount = chance.randint(1, 500_00)
+                if chance.random() < 0.4 and table.place(ann, **{part: amount}) == [""]:
+                    stakes.append(Stake(part, amount, [table.round]))
+            player, banker, used, cards = likely(chance)
+            told[table.round] = table.results(" ".join(cards[:used]))
+            final[table.round] = [player, banker]
+            for one in stakes:
+                if one.on(table.round) and net("classic", one.part, 1, player, banker) is not None:
+                    one.ends(table.round)
+            while chance.random() < 0.5:
+                number = chance.randint(1, table.round)
+                if final[number] is not None:
+                    _set_right(table, chance, number, stakes, final, told)
+                assert table.balance(ann) == 10**9 + value(stakes, final), (game, table.round, number)
+                assert table.sound()
+            assert table.balance(ann) == 10**9 + value(stakes, final), (game, table.round)
+
+
+def _set_right(
+    table: Wagering,
+    chance: random.Random,
+    number: int,
+    stakes: list[Stake],
+    final: dict[int, Hands],
+    told: dict[int, RoundResulted],
+) -> None:
+    if chance.random() < 0.3:
+        void = RoundVoided(shoe=1, round=number, reason="x", cards={}, approved_by="Ann")
+        assert table.tell(void) == 200
+        final[number] = None
+    else:
+        player, banker, used, cards = likely(chance)
+        before = told[number]
+        revision = before.revision + 1
+        after = result(" ".join(cards[:used]), number, 1, table.rules, revision=revision)
+        amended = RoundAmended(
+            shoe=1, round=number, before=data_of(before), after=data_of(after), reason="x", approved_by="Ann",
+            revision=revision,
+        )  # fmt: skip
+        assert table.tell(amended) == 200
+        final[number], told[number] = [player, banker], after
+    hands = final[number]
+    for one in stakes:
+        if one.on(number) and (hands is None or net("classic", one.part, 1, *hands) is not None):
+            one.ends(number)
 
 
 BANKER = {
