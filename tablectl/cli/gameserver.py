@@ -11,7 +11,7 @@ import click
 from tablectl.cli import output
 from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
 from tablectl.cli.output import Refused
-from tablectl.cli.players import books, player
+from tablectl.cli.players import books, give_back, player
 
 EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
 
@@ -121,6 +121,7 @@ def accept(context: click.Context, table: str, epoch: str, db: str | None) -> in
 
 gameserver.add_command(player)
 gameserver.add_command(books)
+gameserver.add_command(give_back)
 
 
 @click.command("conformance")

@@ -154,6 +154,14 @@ class Book:
         """What waits for the next betting at a table, of any history."""
         return self._wagers(f"table_id = ? AND {_LYING} AND state = 'stands'", table, index=_BY_LYING)
 
+    def unsettled(self) -> list[tuple[str, str, int, int, str, int, int]]:
+        """All that lies anywhere: table, history, shoe, round, currency, how many wagers, their sum."""
+        found = self._store.sql(
+            "SELECT table_id, epoch, shoe, round, currency, count(*), sum(stake) FROM wagers"
+            " WHERE state IN ('open', 'stands') GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4"
+        )
+        return [(str(t), str(e), int(s), int(r), str(c), int(n), int(x)) for t, e, s, r, c, n, x in found]
+
     def newest(self, table: str, player: str, limit: int) -> list[Wager]:
         """A player's wagers on a table that were not taken back, newest first."""
         where = "player = ? AND table_id = ? AND state NOT IN ('taken-back', 'taken-off')"

@@ -50,6 +50,23 @@ class Settling:
         if record is not None and record.state != "parked":
             self._settle(message, record, seen)
 
+    def give_back(self, table: str, epoch: str, shoe: int, number: int, seen: int, *, pinned: bool) -> int:
+        """A person returns what lies on a round no word will come of; how many wagers.
+
+        ``pinned``: that is the table's history now. Should the word come all the same, it settles the round
+        as an amendment would. Raises :class:`LookupError` where nothing lies, and :class:`ValueError` while
+        the round is in play.
+        """
+        floor = self.floors.of(table, epoch)
+        if pinned and floor.open and (floor.shoe, floor.round) == (shoe, number):
+            raise ValueError(f"round {shoe}/{number} is in play: void it at the table")
+        lying = [w for w in self.book.of_round(table, epoch, shoe, number) if w.state in ("open", "stands")]
+        if not lying:
+            raise LookupError(f"nothing lies on round {shoe}/{number} of table {table}, history {epoch}")
+        for wager in lying:
+            self._end(wager, voided(wager.stake), f"by-hand-{seen}", 0, seen)
+        return len(lying)
+
     def _lay(self, floor: Floor, live: bool, event: str, seen: int) -> None:
         """Where a stake may be withdrawn it is laid only while it can be: in a betting that is open here."""
         if floor.shoe is None or floor.round is None:
@@ -107,6 +124,8 @@ class Settling:
         if wager.state == "carried":
             for last in self.book.after(wager):
                 self.book.set_state(last, "taken-off")
+                if last.state != "carried":  # it ended here: what came later was taken off then
+                    break
         match last.state:
             case "settled":
                 self.ledger.take_back(last.number, event, last.currency, seen)

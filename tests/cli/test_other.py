@@ -273,6 +273,8 @@ def test_players_and_books(tmp_path: Path) -> None:
     told = tablectl("gameserver", "books", "--db", db)
     assert told.returncode == 0 and told.stdout.endswith("player/anna\nthe books agree\n")
     store = Store(tmp_path / "g.db")
+    nothing = tablectl("gameserver", "give-back", "T07", "1/1", "--db", db, "--history", "4f2a91")
+    assert nothing.returncode == 1 and "nothing lies on round 1/1" in nothing.stderr
     store.sql("UPDATE accounts SET balance = balance + 1 WHERE name = 'cashier'")
     store.close()
     bad = tablectl("gameserver", "books", "--db", db, "--json")

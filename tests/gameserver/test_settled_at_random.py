@@ -239,7 +239,7 @@ def likely(chance: random.Random) -> tuple[list[str], list[str], int, list[str]]
 @pytest.mark.timeout(3600)
 def test_any_round_may_be_set_right_at_any_time(tmp_path: Path) -> None:
     chance, rules = random.Random(11), load_rules("classic")
-    for game in range(200 if SOAK else 4):
+    for game in range(200 if SOAK else 24):
         table = Wagering(tmp_path / f"{game}.db", rules)
         table.opened()
         ann = table.player(balance=10**9)

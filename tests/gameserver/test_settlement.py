@@ -13,7 +13,7 @@ from tablectl.gameserver.players import Player
 from tablectl.gameserver.settlement import Ended, end
 from tablectl.gameserver.terms import Terms
 from tablectl.profiles import load_rules
-from tests.gameserver.posting import body
+from tests.gameserver.posting import EPOCH, body
 from tests.gameserver.wagering import LIVE, TIES_STAND, Wagering, data_of, result
 
 
@@ -359,3 +359,28 @@ def test_the_stakes_of_a_history_that_is_over_are_returned(stands: Wagering) -> 
         stands.sequence += 1
         assert stands.send([body(stands.sequence, event, epoch="bbbbbb")], epoch="bbbbbb") == 200
     assert stands.balance(ANN) == 1_000_00 and stands.sound()
+
+
+def test_a_person_gives_back_what_no_word_will_come_of_and_the_word_still_counts(table: Wagering) -> None:
+    ann = table.player()
+    table.betting()
+    table.place(ann, player=10_00, three_way=5_00)
+    with pytest.raises(ValueError, match="in play"):
+        table.bank.settling.give_back("T07", EPOCH, 1, 1, 1, pinned=True)
+    table.closed()
+    table.betting()
+    assert table.bank.book.unsettled() == [("T07", EPOCH, 1, 1, "USD", 4, 25_00)]
+    assert table.bank.settling.give_back("T07", EPOCH, 1, 1, 1, pinned=True) == 4
+    assert table.balance(ann) == 1_000_00 and table.sound()
+    with pytest.raises(LookupError):
+        table.bank.settling.give_back("T07", EPOCH, 1, 1, 2, pinned=True)
+    assert table.tell(result("tie with pairs", 1)) == 200
+    assert table.balance(ann) == 1_000_00 + 150_00 and table.sound()
+
+
+def test_the_newest_round_of_a_history_that_is_over_is_given_back_too(table: Wagering) -> None:
+    ann = table.player()
+    table.betting()
+    table.place(ann, player=10_00)
+    assert table.bank.settling.give_back("T07", EPOCH, 1, 1, 1, pinned=False) == 1
+    assert table.balance(ann) == 1_000_00 and table.sound()
