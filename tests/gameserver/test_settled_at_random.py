@@ -26,7 +26,7 @@ from tablectl.rules import Proof, deal, prove
 from tests.gameserver.wagering import Wagering, data_of, result, shoe_started
 
 SOAK = "TABLECTL_SOAK" in os.environ
-ROUNDS = 25_000 if SOAK else 100
+ROUNDS = 100_000 if SOAK else 100
 """In each of the four profiles."""
 HANDS = 1_000_000 if SOAK else 6_000
 

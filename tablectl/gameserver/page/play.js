@@ -143,6 +143,7 @@ async function back() {
 
 function again() {
   if (busy || !model) return;
+  if (!model.open) return closed();
   if (!model.again.length) return tell([make("li", word("lastnone"), "bad")]);
   for (const { area, stake } of model.again) if (!lying(area) && areas().includes(area)) slip.set(area, stake);
   draw();
@@ -158,9 +159,15 @@ async function done() {
 function add(area, amount) {
   if (!model || busy) return;
   selected = area;
+  if (!model.open) return closed();
   const stake = (slip.get(area) ?? 0) + amount;
   if (stake > 0 && stake < 1e15) slip.set(area, stake);
   else if (stake <= 0) slip.delete(area);
+  draw();
+}
+
+function closed() {
+  tell([make("li", model.reason[language], "bad")]);
   draw();
 }
 
