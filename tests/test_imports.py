@@ -19,11 +19,11 @@ EDGES = frozenset(
 """What no pure module imports. ``tablectl.clock`` is where time is made; only its types are used."""
 
 PURE = (
+    "gameserver.money", "gameserver.terms", "gameserver.wagers", "gameserver.settlement",
+    "gameserver.presence",
     "cards", "frozen", "roads", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
     "item_words", "capture", "finder", "verdict", "rehearsal",
-    "gameserver.money", "gameserver.terms", "gameserver.wagers", "gameserver.settlement",
-    "gameserver.presence",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder", "plain_file")
