@@ -2,7 +2,7 @@
 
 export const WORDS = {
   en: {
-    other: "Deutsch", table: "Table", balance: "Balance", token: "Player token", go: "Play",
+    other: "Deutsch", del: "Del", table: "Table", balance: "Balance", token: "Player token", go: "Play",
     unknown: "The server does not know this token.", lying: "On the table", slip: "Not placed yet",
     place: "Place", back: "Take back", again: "Last bet again", done: "No bet", result: "Result of",
     history: "Your bets", number: "Round", bet: "Bet", staked: "Stake", ended: "Result", net: "Won or lost",
@@ -21,7 +21,7 @@ export const WORDS = {
     test: "A reference page for tests. No real money.",
   },
   de: {
-    other: "English", table: "Tisch", balance: "Guthaben", token: "Spielerschlüssel", go: "Spielen",
+    other: "English", del: "Entf", table: "Tisch", balance: "Guthaben", token: "Spielerschlüssel", go: "Spielen",
     unknown: "Der Server kennt diesen Schlüssel nicht.", lying: "Auf dem Tisch", slip: "Noch nicht gesetzt",
     place: "Setzen", back: "Zurücknehmen", again: "Letzter Einsatz", done: "Kein Einsatz", result: "Ergebnis von",
     history: "Ihre Einsätze", number: "Runde", bet: "Feld", staked: "Einsatz", ended: "Ergebnis", net: "Gewinn oder Verlust",
