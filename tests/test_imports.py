@@ -19,6 +19,8 @@ EDGES = frozenset(
 """What no pure module imports. ``tablectl.clock`` is where time is made; only its types are used."""
 
 PURE = (
+    "gameserver.money", "gameserver.terms", "gameserver.wagers", "gameserver.settlement",
+    "gameserver.presence",
     "cards", "frozen", "roads", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
     "display.model", "display.rounds", "views",

@@ -11,6 +11,7 @@ import click
 from tablectl.cli import output
 from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
 from tablectl.cli.output import Refused
+from tablectl.cli.players import books, give_back, player
 
 EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
 
@@ -116,6 +117,11 @@ def accept(context: click.Context, table: str, epoch: str, db: str | None) -> in
         raise Refused(f"{db}: {fault}") from None
     output.say(f"table {table} is at history {epoch} from now on; event {wanted} comes next")
     return 0
+
+
+gameserver.add_command(player)
+gameserver.add_command(books)
+gameserver.add_command(give_back)
 
 
 @click.command("conformance")

@@ -1,4 +1,7 @@
-"""The reference game server's HTTP: one address takes events, the others read what is held."""
+"""The reference game server's HTTP: one address takes events, the others read what is held.
+
+What players do is in :mod:`tablectl.gameserver.play`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from tablectl.gameserver.intake import Intake
+from tablectl.gameserver.play import Play, routes
 from tablectl.gameserver.store import Held, RoundRecord, Store
 
 REQUEST_BYTES = 1 << 20
@@ -121,7 +125,7 @@ def _round(record: RoundRecord) -> dict[str, Any]:
 
 def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
     """The aiohttp application over an open store."""
-    views = Views(store, intake, pool)
+    views, players = Views(store, intake, pool), Play(store, intake.bank, pool)
     app = web.Application(client_max_size=REQUEST_BYTES)
     table = "/v1/tables/{table:[A-Za-z0-9_-]{1,16}}"
     app.add_routes(
@@ -133,6 +137,9 @@ def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
             web.get(f"{table}/rounds", views.rounds),
             web.get(f"{table}/rounds/{{shoe:[0-9]{{1,9}}}}/{{round:[0-9]{{1,9}}}}", views.round),
             web.get("/healthz", views.health),
+            *routes(players),
         ]
     )
+    app.on_startup.append(players.listen)
+    app.on_shutdown.append(players.hush)
     return app

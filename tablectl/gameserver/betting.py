@@ -87,6 +87,14 @@ class Windows:
         return window
 
 
+def opens(message: Message, monotonic: float, wall: float) -> bool:
+    """Whether that event opens a window which is not over already."""
+    return (
+        message.type == OPENED
+        and not _opened(message.epoch, message.data, monotonic).at(monotonic, wall, SILENCE).why
+    )
+
+
 def _opened(epoch: str, data: dict[str, Any], monotonic: float) -> Window:
     """What cannot be read opens nothing."""
     seconds, text = data.get("seconds"), data.get("closes_at")

@@ -16,8 +16,10 @@ from typing import Any
 from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
-from tablectl.gameserver.betting import SILENCE, Windows
+from tablectl.gameserver.bank import Bank
+from tablectl.gameserver.betting import SILENCE, Window, Windows, opens
 from tablectl.gameserver.messages import MOST_SEQUENCE, Message, Unreadable, claimed, probe_history, read
+from tablectl.gameserver.money import TooMuch
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
 
@@ -51,6 +53,7 @@ class Intake:
         silence: float = SILENCE,
     ) -> None:
         self._store = store
+        self.bank = Bank(store, self.window)
         self._monotonic = monotonic
         self._windows = Windows(silence)
         self._keys = parse_secrets(secrets)
@@ -110,13 +113,21 @@ class Intake:
 
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""
-        held = self._store.held(table)
-        if held is not None:
-            self._windows.accepted(table, held.epoch)
-        window = self._windows.of(table, self._monotonic(), self._clock() / 1e9)
+        window, _ = self.window(table)
         if window is None:
             return {"open": False, "why": "no betting.opened since the start"}
         return {"open": not window.why, "why": window.why, "shoe": window.shoe, "round": window.round}
+
+    def window(self, table: str) -> tuple[Window | None, float]:
+        """The newest window as it is at this moment, and how long (s) it stays open at most."""
+        held = self._store.held(table)
+        if held is not None:
+            self._windows.accepted(table, held.epoch)
+        monotonic, wall = self._monotonic(), self._clock() / 1e9
+        window = self._windows.of(table, monotonic, wall)
+        if window is None or window.why:
+            return window, 0.0
+        return window, min(window.until - monotonic, window.closes_at - wall)
 
     def _probed(self, table: str, message_id: str) -> Reply:
         """The empty batch: what is wanted next. Pins nothing."""
@@ -180,11 +191,12 @@ class Intake:
                 )
                 wanted = goes_on
                 self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
+            self._store.then(partial(self.bank.changed, table))
             self._store.pin(table, first.epoch, wanted)
         return Reply(200, {"next": wanted})
 
     def _effect(self, table: str, message: Message) -> None:
-        """Settle the event's round, once. Unknown types and fields change nothing."""
+        """Settle the event's round and its wagers, once. Unknown types and fields change nothing."""
         shoe, number = place(message)
         before = None
         if shoe is not None and number is not None:
@@ -192,10 +204,13 @@ class Intake:
         unknown = before is None and self._store.skipped(table, message.epoch)
         try:
             record = settle(message, before, may_be_unknown=unknown)
-        except Impossible as impossible:
+            if record is not None:
+                self._store.put_round(table, message.epoch, record)
+            now = self._clock()
+            live = opens(message, self._monotonic(), now / 1e9)
+            self.bank.settling.took(message, record, live=live, seen=now)
+        except (Impossible, TooMuch) as impossible:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None
-        if record is not None:
-            self._store.put_round(table, message.epoch, record)
 
 
 def _check_name(message_id: str, messages: Sequence[Message]) -> None:

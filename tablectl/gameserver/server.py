@@ -45,7 +45,7 @@ class GameServer:
     ) -> None:
         self.store = Store(db_path)
         try:
-            intake = Intake(self.store, secrets, accept_test=accept_test, silence=silence)
+            self.intake = intake = Intake(self.store, secrets, accept_test=accept_test, silence=silence)
         except ValueError:
             self.store.close()
             raise
@@ -80,6 +80,15 @@ class GameServer:
         await self._runner.cleanup()
         self._pool.shutdown()
         self.store.close()
+
+    async def add_player(self, name: str, currency: str = "USD", deposit: int = 0) -> str:
+        """Make a player; the token. Raises :class:`ValueError` (:meth:`Players.add`)."""
+        add = self.intake.bank.players.add
+        return await asyncio.get_running_loop().run_in_executor(self._pool, add, name, currency, deposit)
+
+    def play_url(self, table: str, token: str = "") -> str:
+        """The page of a player. The token stands behind ``#``: no browser sends that to a server."""
+        return f"{self.url}/play/{table}" + (f"#{token}" if token else "")
 
     @property
     def url(self) -> str:

@@ -1,6 +1,7 @@
 """What the reference game server holds: every event once, and each round's settled result.
 
-One SQLite file.  An answer goes out only after the commit that makes it true.
+One SQLite file, with the money (:mod:`tablectl.gameserver.schema`).
+An answer goes out only after the commit that makes it true.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tablectl.gameserver.schema import MONEY
 from tablectl.plain_file import must_be_file
 from tablectl.private_files import FILE
 
@@ -84,7 +86,7 @@ class Store:
         self._db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", f"journal_size_limit={8 << 20}"):
             self._db.execute(f"PRAGMA {pragma}")
-        self._db.executescript(_DDL)
+        self._db.executescript(f"BEGIN; {_DDL} {MONEY} COMMIT;")
 
     def close(self) -> None:
         with self._lock:
@@ -115,29 +117,30 @@ class Store:
         """In a transaction: what is to be done once it is on the disk, and not at all if it never is."""
         self._then.append(call)
 
-    def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    def sql(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """One statement, within the transaction if one is open; its rows."""
         with self._lock:
             return self._db.execute(sql, values).fetchall()
 
     def held(self, table: str) -> Held | None:
         """What is held of a table, or None before its first event."""
-        found = self._all("SELECT id, epoch, next FROM tables WHERE id = ?", table)
+        found = self.sql("SELECT id, epoch, next FROM tables WHERE id = ?", table)
         return Held(*found[0]) if found else None
 
     def tables(self) -> list[Held]:
-        return [Held(*columns) for columns in self._all("SELECT id, epoch, next FROM tables ORDER BY id")]
+        return [Held(*columns) for columns in self.sql("SELECT id, epoch, next FROM tables ORDER BY id")]
 
     def refused_epochs(self, table: str) -> list[str]:
         """Other histories of this table, which a person may accept: refused, held before, or asked with."""
-        return [e for (e,) in self._all("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
+        return [e for (e,) in self.sql("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
         """Remember that another history came."""
-        self._all("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
+        self.sql("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
 
     def forget_refused(self, table: str, epoch: str) -> None:
         """It is the table's history now."""
-        self._all("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
+        self.sql("DELETE FROM refused WHERE id = ? AND epoch = ?", table, epoch)
 
     def accept_epoch(self, table: str, epoch: str) -> Held:
         """A person's word: from now on ``epoch`` is this table's history. The old one stays as it is held.
@@ -161,7 +164,7 @@ class Store:
 
     def _wanted(self, table: str, epoch: str) -> int:
         """The event behind what is held of a history; 1: nothing is."""
-        newest = self._all(
+        newest = self.sql(
             "SELECT sequence, type, body FROM events WHERE table_id = ? AND epoch = ?"
             " ORDER BY sequence DESC LIMIT 1",
             *(table, epoch),
@@ -172,18 +175,18 @@ class Store:
 
     def pin(self, table: str, epoch: str, wanted: int) -> None:
         """Set the history of a table and the event wanted next."""
-        self._all("REPLACE INTO tables VALUES (?, ?, ?, ?)", table, epoch, wanted, time.time_ns())
+        self.sql("REPLACE INTO tables VALUES (?, ?, ?, ?)", table, epoch, wanted, time.time_ns())
 
     def add(self, table: str, taken: Taken) -> None:
         """Keep one event. Its id is unique over everything held."""
-        self._all(
+        self.sql(
             "INSERT INTO events VALUES (?,?,?,?,?,?,?,?)",
             *(table, taken.epoch, taken.sequence, taken.id, taken.type, taken.sha256, taken.body, taken.seen),
         )
 
     def digest(self, table: str, epoch: str, sequence: int) -> bytes | None:
         """SHA-256 of the event held under a sequence."""
-        found = self._all(
+        found = self.sql(
             "SELECT sha256 FROM events WHERE table_id = ? AND epoch = ? AND sequence = ?",
             *(table, epoch, sequence),
         )
@@ -192,11 +195,11 @@ class Store:
     def skipped(self, table: str, epoch: str) -> bool:
         """Whether a part of this history never came, because the controller does not keep it any more."""
         sql = "SELECT 1 FROM events INDEXED BY skips WHERE table_id = ? AND epoch = ?"
-        return bool(self._all(f"{sql} AND type = '{SKIPPED}' LIMIT 1", table, epoch))
+        return bool(self.sql(f"{sql} AND type = '{SKIPPED}' LIMIT 1", table, epoch))
 
     def events(self, table: str, *, after: int = 0, limit: int = 500) -> list[Taken]:
         """Events of the pinned history, in order."""
-        found = self._all(
+        found = self.sql(
             "SELECT e.epoch, sequence, e.id, type, sha256, body, e.seen FROM events e JOIN tables t"
             " ON t.id = table_id AND t.epoch = e.epoch"
             " WHERE table_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
@@ -206,15 +209,15 @@ class Store:
 
     def stream_position(self, name: str, created: str) -> int:
         """The newest message of a stream that was looked at; 0 of a stream that is another one by now."""
-        found = self._all("SELECT at FROM streams WHERE name = ? AND created = ?", name, created)
+        found = self.sql("SELECT at FROM streams WHERE name = ? AND created = ?", name, created)
         return int(found[0][0]) if found else 0
 
     def set_stream_position(self, name: str, created: str, at: int) -> None:
-        self._all("REPLACE INTO streams VALUES (?, ?, ?)", name, created, at)
+        self.sql("REPLACE INTO streams VALUES (?, ?, ?)", name, created, at)
 
     def put_round(self, table: str, epoch: str, record: RoundRecord) -> None:
         """Set where a round stands."""
-        self._all(
+        self.sql(
             "REPLACE INTO rounds VALUES (?,?,?,?,?,?,?,?)",
             *(table, epoch, record.shoe, record.round, record.state, record.revision),
             *(json.dumps(record.result), record.event),
@@ -234,12 +237,17 @@ class Store:
             *(table, epoch, shoe, *after, limit),
         )
 
+    def last_round(self, table: str, epoch: str) -> RoundRecord | None:
+        """The newest round by number that has a standing, or None."""
+        found = self._rounds("1 ORDER BY shoe DESC, round DESC LIMIT 1", table, epoch)
+        return found[0] if found else None
+
     def count_rounds(self, table: str, epoch: str) -> int:
-        ((count,),) = self._all("SELECT count(*) FROM rounds WHERE table_id = ? AND epoch = ?", table, epoch)
+        ((count,),) = self.sql("SELECT count(*) FROM rounds WHERE table_id = ? AND epoch = ?", table, epoch)
         return int(count)
 
     def _rounds(self, where: str, *values: object) -> list[RoundRecord]:
-        found = self._all(
+        found = self.sql(
             "SELECT shoe, round, state, revision, result, event FROM rounds"  # noqa: S608 our own text
             f" WHERE table_id = ?1 AND epoch = ?2 AND {where}",
             *values,

@@ -263,6 +263,24 @@ def test_gameserver_accept_is_for_histories_that_came(tmp_path: Path) -> None:
     store.close()
 
 
+def test_players_and_books(tmp_path: Path) -> None:
+    db = str(tmp_path / "g.db")
+    assert "no game server's database" in tablectl("gameserver", "books", "--db", db).stderr
+    made = tablectl("gameserver", "--db", db, "player", "anna", "--deposit", "12.50", "--currency", "EUR")
+    assert made.stdout.startswith("player anna has 12.50 EUR; token: ") and made.returncode == 0
+    assert "account in EUR" in tablectl("gameserver", "player", "anna", "--db", db).stderr
+    assert "no amount" in tablectl("gameserver", "player", "bob", "--deposit", "1e9", "--db", db).stderr
+    told = tablectl("gameserver", "books", "--db", db)
+    assert told.returncode == 0 and told.stdout.endswith("player/anna\nthe books agree\n")
+    store = Store(tmp_path / "g.db")
+    nothing = tablectl("gameserver", "give-back", "T07", "1/1", "--db", db, "--history", "4f2a91")
+    assert nothing.returncode == 1 and "nothing lies on round 1/1" in nothing.stderr
+    store.sql("UPDATE accounts SET balance = balance + 1 WHERE name = 'cashier'")
+    store.close()
+    bad = tablectl("gameserver", "books", "--db", db, "--json")
+    assert bad.returncode == 1 and json.loads(bad.stdout)["ok"] is False and "sum to 1" in bad.stderr
+
+
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """`tablectl gameserver` as a person starts it, on a free port; the lines it printed at its start."""

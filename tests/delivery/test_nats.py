@@ -383,7 +383,7 @@ async def test_a_game_server_killed_in_mid_stream_takes_every_event_once(rig: Ri
     server = await rig.server()
     await sender.all_taken(server)
     assert held(server) == sender.bodies
-    assert server.store._all("SELECT name, at FROM streams") == [("TABLES", 400)]
+    assert server.store.sql("SELECT name, at FROM streams") == [("TABLES", 400)]
 
 
 async def test_a_server_that_hangs_is_dropped_at_the_deadline(rig: Rig) -> None:
@@ -1015,7 +1015,7 @@ async def test_behind_what_is_held_otherwise_nothing_is_taken(rig: Rig) -> None:
     await sender.all_taken(server)
     for sequence in (2, 3, 4):
         await publish(rig, other_way(sender, sequence))
-    await sender.until(lambda: server.store._all("SELECT at FROM streams") == [(6,)])
+    await sender.until(lambda: server.store.sql("SELECT at FROM streams") == [(6,)])
     assert held(server) == sender.bodies
 
 

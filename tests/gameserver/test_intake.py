@@ -362,7 +362,7 @@ def test_no_value_in_an_event_is_a_fault_of_the_server(server: Server, value: ob
     """Over NATS it would come again and again, and with it the events of every other table stand still."""
     opened = BettingOpened(shoe=1, round=7, seconds=60, closes_at=iso((NOW + 60) * 10**9))
     events = (resulted(7), amended(7, revision=2), VOIDED, HistorySkipped(from_=1, to=9), PARKED, opened)
-    server.store._all("PRAGMA synchronous=OFF")
+    server.store.sql("PRAGMA synchronous=OFF")
     for event in events:
         whole = json.loads(body(1, event))
         for changed in (
@@ -375,7 +375,7 @@ def test_no_value_in_an_event_is_a_fault_of_the_server(server: Server, value: ob
             json.dumps(server.intake.betting("T07"))
             with server.store.transaction():
                 for table in ("tables", "events", "rounds"):
-                    server.store._all(f"DELETE FROM {table}")
+                    server.store.sql(f"DELETE FROM {table}")
 
 
 def test_what_follows_a_skip_in_one_batch_follows_it(server: Server) -> None:

@@ -1,0 +1,129 @@
+"""Which wagers are taken: the pure half of the book. Reasons in words, German and English.
+
+A bet is one area and one stake; 2-Way and 3-Way are areas too, whose stake lies on each of their single
+bets.  On every single bet a player has one wager at most.  Each bet of a request is judged on its own, in
+the order asked, and nothing is taken that is not said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from tablectl.gameserver.money import MOST, shown
+from tablectl.gameserver.terms import Terms
+
+MOST_BETS = 20
+"""In one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """What a player asks for. ``stake``: minor units, on each single bet of the area."""
+
+    area: str
+    stake: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why not. ``code`` is for programs."""
+
+    code: str
+    en: str
+    de: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one bet. ``stake``: as taken; ``raised``: to the house's minimum."""
+
+    area: str
+    stake: int
+    reason: Reason | None = None
+    raised: bool = False
+
+
+REASONS = {
+    "late": ("No more bets: betting is closed.", "Nichts geht mehr: Das Setzen ist geschlossen."),
+    "unlinked": ("No word from the table: no bets.", "Keine Verbindung zum Tisch: keine Einsätze."),
+    "closed": ("The table is closed.", "Der Tisch ist geschlossen."),
+    "not-open": ("Betting is not open.", "Das Setzen ist nicht eröffnet."),
+    "round": ("That was round {0}; now it is {1}.", "Das war Runde {0}, jetzt ist Runde {1}."),
+    "terms": ("The limits of this table are not known.", "Die Limits dieses Tisches sind nicht bekannt."),
+    "currency": ("This table plays in {0}, your account is in {1}.", "Hier gilt {0}, Ihr Konto ist in {1}."),
+    "offered": ("There is no such bet at this table.", "Diesen Einsatz gibt es an diesem Tisch nicht."),
+    "stake": ("A stake is a whole amount above zero.", "Ein Einsatz ist ein ganzer Betrag über null."),
+    "under": ("Below the minimum of {0}.", "Unter dem Minimum von {0}."),
+    "over": ("Above the maximum of {0}.", "Über dem Maximum von {0}."),
+    "area": ("Your bet lies there: take it back first.", "Dort liegt Ihr Einsatz: erst zurücknehmen."),
+    "funds": ("Not enough money: you have {0}.", "Nicht genug Guthaben: Sie haben {0}."),
+    "nothing": ("You have no bet there.", "Dort liegt kein Einsatz von Ihnen."),
+    "locked": ("This bet stands: it cannot be taken back.", "Dieser Einsatz bleibt stehen."),
+}  # fmt: skip
+"""Every reason in English and German."""
+
+
+Amount = tuple[int, str]
+"""Minor units and their currency."""
+
+
+def because(code: str, *values: str | Amount) -> Reason:
+    """A reason with its values, money as each language writes it."""
+    en, de = (
+        words.format(*(one if isinstance(one, str) else shown(*one, point) for one in values))
+        for words, point in zip(REASONS[code], ".,", strict=True)
+    )
+    return Reason(code, en, de)
+
+
+def window_reason(why: str, *, table_open: bool) -> Reason | None:
+    """Why no wager is taken or given back now. ``why``: of the window (``betting.py``); "" while open."""
+    if not table_open:
+        return because("closed")
+    match why:
+        case "":
+            return None
+        case "silence":
+            return because("unlinked")
+        case "none" | "another history":
+            return because("not-open")
+    return because("late")
+
+
+def judge(bets: Sequence[Bet], taken: Collection[str], terms: Terms, balance: int) -> list[Answer]:
+    """An answer for each bet. ``taken``: single bets that lie there; ``balance``: what may be staked."""
+    answers: list[Answer] = []
+    covered = set(taken)
+    for bet in bets:
+        answer = _judge(bet, covered, terms, balance)
+        if answer.reason is None:
+            parts = terms.parts(bet.area)
+            covered.update(parts)
+            balance -= answer.stake * len(parts)
+        answers.append(answer)
+    return answers
+
+
+def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> Answer:
+    def no(code: str, *values: Amount) -> Answer:
+        return Answer(bet.area, bet.stake, because(code, *values))
+
+    parts = terms.parts(bet.area)
+    if not parts:
+        return no("offered")
+    if not 0 < bet.stake <= MOST:
+        return no("stake")
+    if any(part in covered for part in parts):
+        return no("area")
+    low, high = terms.limit(bet.area)
+    stake = bet.stake
+    if stake < low:
+        if terms.below_minimum != "raise":
+            return no("under", (low, terms.currency))
+        stake = low
+    if high is not None and stake > high:
+        return no("over", (high, terms.currency))
+    if stake * len(parts) > balance:
+        return no("funds", (balance, terms.currency))
+    return Answer(bet.area, stake, raised=stake != bet.stake)
