@@ -75,7 +75,7 @@ schemas: $(STAMP) ## the JSON Schemas of the events
 	@$(BIN)/python -m tablectl.schemas
 
 lock: ## resolve requirements.lock anew (needs uv)
-	uv pip compile --universal --generate-hashes --python-version 3.11 --extra dev --extra nats pyproject.toml -o requirements.lock --no-header --no-emit-index-url --upgrade
+	uv pip compile --universal --generate-hashes --python-version 3.11 --extra dev --extra nats --extra console pyproject.toml -o requirements.lock --no-header --no-emit-index-url --upgrade
 
 wheel: $(STAMP) ## dist/*.whl
 	@$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .

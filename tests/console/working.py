@@ -12,7 +12,8 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 from textual.events import Key
@@ -20,6 +21,7 @@ from textual.pilot import Pilot
 
 from tablectl.cli import main
 from tablectl.console.app import Console
+from tablectl.local import Client
 from tests.e2e.harness import PIT_BOSS, Rig
 
 NAMES = {"-": "minus", "+": "plus", "*": "asterisk", "/": "slash", ".": "full_stop", " ": "space"}
@@ -29,6 +31,10 @@ class Seat(Console):
     """A console that counts the keys it has taken."""
 
     taken = 0
+
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(path, **options)
+        self.client = Client(Path(path))
 
     def press(self, key: str) -> None:
         super().press(key)
@@ -113,13 +119,17 @@ class ByKeys:
         raise AssertionError(f"no {label!r} on\n{self.screen}")
 
     async def answered(self) -> None:
-        """Wait for the answer to what was sent."""
+        """Wait for the answer to what was sent, and for what came of it on the screen, as a person does."""
         end = time.monotonic() + 15
         while self.app.model.sending:
             assert time.monotonic() < end, self.screen
             await asyncio.sleep(0.002)
         message = self.app.model.message
         assert message is not None and message.kind == "good", self.screen
+        version = (await asyncio.to_thread(self.app.client.state))["version"]
+        while self.app.model.seen is None or self.app.model.seen.version < version:
+            assert time.monotonic() < end, self.screen
+            await asyncio.sleep(0.002)
 
     async def dealer(self, *words: str) -> None:
         match words:
