@@ -62,7 +62,7 @@ def check(config_file: str | None, config_only: bool, as_json: bool) -> int:
 )
 @click.option("--shoes", default=1, show_default=True, type=click.IntRange(1, 1000))
 @click.option(
-    "--speed", default=50.0, show_default=True, type=click.FloatRange(0.1, 10_000), help="1: as at a table."
+    "--speed", type=click.FloatRange(0.1, 10_000), help="1: as at a table. Left out: 50, and 1 with --web."
 )
 @click.option("--seed", default=1, show_default=True, type=int)
 @click.option(
@@ -71,36 +71,42 @@ def check(config_file: str | None, config_only: bool, as_json: bool) -> int:
 @click.option("--server", type=Text(500), help="Your game server's address, instead of the reference one.")
 @click.option("--table", default="DEMO", show_default=True, type=TABLE)
 @click.option("--tables", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option("--web", is_flag=True, help="At a table's pace, with a table display and a player's page.")
 @json_option
 def demo(
     shoe: str,
     shoes: int,
-    speed: float,
+    speed: float | None,
     seed: int,
     faults: tuple[str, ...],
     server: str | None,
     table: str,
     tables: int,
+    web: bool,
     as_json: bool,
 ) -> int:
     """Everything on one machine: emulated shoe, daemon, game server, a scripted dealer.
 
-    Exit code 0 only if every result sent is the result the server holds.
+    Exit code 0 only if every result sent is the result the server holds. With --web two addresses are
+    printed, for a browser on this machine.
 
     Example:  tablectl demo --shoe bee-tek --shoes 2
     """
+    if web and as_json:
+        raise click.UsageError("--web prints addresses for a person; leave out --json")
     with configuration():
         from tablectl import demo as demonstration
 
         return demonstration.main(
             shoe=shoe,
             shoes=shoes,
-            speed=speed,
+            speed=speed or (1.0 if web else 50.0),
             seed=seed,
             faults=faults,
             server=server,
             table=table,
             tables=tables,
+            web=web,
             json_output=as_json,
         )
 

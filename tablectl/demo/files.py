@@ -31,10 +31,11 @@ def write_config(
     rules: str = "live-casino",
     overrides: dict[str, dict[str, Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
+    listen: str | None = None,
 ) -> Path:
     """Configuration, house rules and credentials of an emulated table, as files like a house's own.
 
-    ``settings``: the other keys of ``[scanner]``, the driver's own.
+    ``settings``: the other keys of ``[scanner]``, the driver's own. ``listen``: HOST:PORT of its display.
     """
     profile = tomllib.loads((config_dir() / "rules" / f"{rules}.toml").read_text())
     betting = profile.setdefault("betting", {})
@@ -57,7 +58,7 @@ def write_config(
                 "scanner": {"driver": shoe, "device": device, **(settings or {})},
                 "server": {"kind": "nats" if url.startswith(("nats:", "tls:")) else "http", "url": url},
                 "journal": {"path": str(folder / f"{table}.db")},
-                "api": {"socket": str(folder / f"{table}.sock")},
+                "api": {"socket": str(folder / f"{table}.sock")} | ({"listen": listen} if listen else {}),
                 "secrets": {"folder": str(credentials)},
                 "log": {"format": "console", "level": "error"},
             }

@@ -19,6 +19,7 @@ class GameServerThread:
         self._stop = asyncio.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(db, secret), name="gameserver", daemon=True)
+        self._server: GameServer | None = None
         self.url = ""
         self.events_url = ""
 
@@ -35,6 +36,13 @@ class GameServerThread:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(5)
 
+    def player(self, table: str, name: str, deposit: int) -> str:
+        """Make a player with ``deposit`` (minor units): the address of the page at that table."""
+        assert self._server is not None
+        adding = self._server.add_player(name, deposit=deposit)
+        token = asyncio.run_coroutine_threadsafe(adding, self._loop).result(10)
+        return self._server.play_url(table, token)
+
     def _run(self, db: Path, secret: str) -> None:
         try:
             self._loop.run_until_complete(self._serve(db, secret))
@@ -45,7 +53,7 @@ class GameServerThread:
             self._loop.close()
 
     async def _serve(self, db: Path, secret: str) -> None:
-        server = GameServer(db, [secret], accept_test=True)
+        server = self._server = GameServer(db, [secret], accept_test=True)
         await server.start()
         self.url, self.events_url = server.url, server.events_url
         self._ready.set()

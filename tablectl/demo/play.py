@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import socket
 import sys
 import tempfile
 import threading
@@ -36,6 +37,8 @@ from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
 PACE = 0.8
 """How long (s) a dealer takes from one card to the next, which the speed divides."""
+PLAYER, DEPOSIT = "guest", 1_000_00
+"""Who may bet at the demo's table, and with how much (cents)."""
 
 
 @dataclass(slots=True)
@@ -71,12 +74,14 @@ def main(
     table: str = "DEMO",
     tables: int = 1,
     faults: tuple[str, ...] = (),
+    web: bool = False,
     json_output: bool = False,
 ) -> int:
     """Play and print; 0 only if every result sent is the result the server holds and the journal is whole.
 
     ``speed`` divides the betting window and the shoe's own pauses. ``server``: the address of another
-    game server; its secret is read from the environment variable TABLECTL_PUSH_SECRET.
+    game server; its secret is read from the environment variable TABLECTL_PUSH_SECRET. ``web``: the pages
+    of the (first) table are there to be looked at. An interrupt ends the play; it is summed up all the same.
     """
     setup_logging("console", "error")
     sys.setswitchinterval(0.001)
@@ -93,17 +98,28 @@ def main(
             steps.append(game.stop)
         url = server or (game.events_url if game else "")
         names = [table] if tables == 1 else [f"{table}{i + 1}" for i in range(tables)]
+        listen, stop = f"127.0.0.1:{_free_port()}" if web else None, threading.Event()
         running = [
-            _start(name, i, folder, url, secret, shoe, speed, seed, faults, screen, steps)
+            _start(name, i, folder, url, secret, shoe, speed, seed, faults, screen, steps, stop, listen)
             for i, name in enumerate(names)
         ]
+        if web:
+            screen.line(f"table display   http://{listen}/")
+            if game is not None:
+                screen.line(f"player's page   {game.player(names[0], PLAYER, DEPOSIT)}")
+            screen.line("Ctrl-C ends it.")
         for one in running:
             one.thread = threading.Thread(target=_play, args=(one, shoes), daemon=True)
             one.thread.start()
         while any(one.thread is not None and one.thread.is_alive() for one in running):
-            for one in running:
-                assert one.thread is not None
-                one.thread.join(0.1)
+            try:
+                for one in running:
+                    assert one.thread is not None
+                    one.thread.join(0.1)
+            except KeyboardInterrupt:
+                if stop.is_set():
+                    raise
+                stop.set()
             shoe_now = running[0].runtime.state.shoe
             if shoe_now is not None:
                 screen.bar(shoe_now.left, shoe_now.size)
@@ -123,6 +139,8 @@ def _start(
     faults: tuple[str, ...],
     screen: Screen,
     steps: list[Callable[[], object]],
+    stop: threading.Event,
+    listen: str | None,
 ) -> Table:
     home = folder / name
     home.mkdir()
@@ -148,6 +166,7 @@ def _start(
             pit_boss=pit_boss,
             speed=speed,
             settings=settings,
+            listen=listen if index == 0 else None,
         )
     )
     runtime = Runtime(config, on_stored=screen.stored(name))
@@ -164,8 +183,15 @@ def _start(
         presses_result=traits.has_result_button,
         pause=PACE / speed,
         patience=30.0,
+        stop=stop.is_set,
     )
     return Table(name, emulated, runtime, dealer, client)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _play(one: Table, shoes: int) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from tablectl.journal import JournalReader
 from tablectl.scripted_dealer import ScriptedDealer
 from tests.delivery.picky import Picky
 from tests.e2e.harness import SOAK
+from tests.e2e.programs import REPOSITORY
 
 FAULTS = (
     ("split", "duplicate", "garble", "stall", "unreadable:50"),
@@ -169,3 +174,39 @@ def test_demo_plays_many_tables(capsys: pytest.CaptureFixture[str], monkeypatch:
         monkeypatch.setattr(ScriptedDealer, "play", stop_after(5))
     summary = run(capsys, shoe="bee-tek", speed=1_000, tables=tables)
     assert len(summary["tables"]) == tables
+
+
+def test_demo_shows_its_pages_and_sums_up_when_it_is_interrupted(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from tablectl.cli import main; import sys; sys.exit(main(sys.argv[1:]))",
+    ]
+    path = {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'drivers'}"}
+    with subprocess.Popen(
+        [*command, "demo", "--web", "--speed", "100"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | path,
+    ) as playing:
+        assert playing.stdout is not None
+        said = []
+        for line in playing.stdout:
+            said.append(line)
+            if "PLAYER" in line or "BANKER" in line:
+                break
+        pages = [line.split()[-1] for line in said if "http://" in line]
+        assert len(pages) == 2
+        for page in pages:
+            with urllib.request.urlopen(page.partition("#")[0], timeout=5) as got:
+                assert got.status == 200 and "text/html" in got.headers["Content-Type"]
+        token = pages[1].partition("#")[2]
+        me = urllib.request.Request(
+            pages[1].partition("/play/")[0] + "/v1/players/me", headers={"Authorization": f"Bearer {token}"}
+        )
+        with urllib.request.urlopen(me, timeout=5) as got:
+            assert json.load(got)["balance"] == play.DEPOSIT
+        playing.send_signal(signal.SIGINT)
+        rest = playing.stdout.read()
+        assert playing.wait(30) == 0, rest
+    assert "all is well" in rest and " 0 different" in rest
