@@ -143,8 +143,8 @@ def result(
         shoe=12,
         round=round_number,
         outcome=outcome,
-        player={"cards": list(player), "total": p, "pair": False, "natural": p > 7},
-        banker={"cards": list(banker), "total": b, "pair": True, "natural": False},
+        player={"cards": list(player), "total": p, "pair": player[0][0] == player[1][0], "natural": p > 7},
+        banker={"cards": list(banker), "total": b, "pair": banker[0][0] == banker[1][0], "natural": False},
         free=False,
     )
 
