@@ -257,7 +257,7 @@ def test_what_events_tell_is_bounded_and_corrected() -> None:
     made = made.heard(event("round.voided", shoe=12, round=33, reason="dealing", cards={}))
     assert made.rounds[0].what == "VOID" and "VOID" in text(replace(model(state("idle")), past=made))
     for n in range(100):
-        made = made.heard(result(n, "tie", ("8S",), ("8S",), 8, 8)).heard(
+        made = made.heard(result(n, "tie", ("8S", "TH"), ("8S", "TH"), 8, 8)).heard(
             event("dealer.changed", dealer=f"d{n}")
         )
     assert len(made.rounds) == MOST_ROUNDS and len(made.dealers) == MOST_NAMES
