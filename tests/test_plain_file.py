@@ -141,6 +141,7 @@ ELSEWHERE = {
     "tablectl/cli/gameserver.py": "named on the command line, and may be a pipe of the shell's",
     "tablectl/demo/files.py": "shipped with the program",
     "tablectl/devices.py": "shipped with the program",
+    "tablectl/display/page_files.py": "shipped with the program",
     "tablectl/lock.py": "the kernel's own",
     "tablectl/machine.py": "the kernel's own",
     "tablectl/cli/check_device.py": "the kernel's own",

@@ -104,7 +104,9 @@ class Listening(Bench):
             return answer.status, answer.read(), dict(answer.getheaders())
 
 
-def test_over_tcp_there_are_metrics_and_health_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_tcp_there_are_metrics_health_the_display_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tablectl.read_only.IDLE", 0.3)
     monkeypatch.setattr("tablectl.connections.LOOK", 0.1)
     with Listening(free_port()) as rig:
@@ -113,10 +115,10 @@ def test_over_tcp_there_are_metrics_and_health_and_nothing_else(monkeypatch: pyt
         assert headers["Content-Security-Policy"] == "default-src 'none'"
         assert json.loads(rig.ask("GET", "/healthz")[1])["ok"] is True
         for method in ("GET", "POST", "PUT", "DELETE"):
-            for path in ("/v1/state", "/v1/commands", "/v1/events", "/v1/raw", "/v1/delivery/retry", "/"):
+            for path in ("/v1/state", "/v1/commands", "/v1/events", "/v1/raw", "/v1/delivery/retry"):
                 assert rig.ask(method, path)[0] == 404, (method, path)
-            if method != "GET":
-                assert rig.ask(method, "/metrics")[0] == 405
+            for path in ("/metrics", "/healthz", "/", "/v1/display"):
+                assert rig.ask(method, path)[0] == (200 if method == "GET" else 405), (method, path)
         assert rig.ask("GET", "/metrics?" + "x" * 20_000)[0] == 400
         silent = [socket.create_connection(("127.0.0.1", rig.tcp), timeout=10) for _ in range(60)]
         silent[0].sendall(b"GET /metrics HTTP/1.1\r\nHost")  # half a request
