@@ -101,6 +101,8 @@ class Service:
         self._setups: list[Callable[[], Awaitable[None]]] = []
         self._closes: list[Callable[[], Awaitable[None]]] = []
         self._error: BaseException | None = None
+        self._failed: BaseException | None = None
+        """What a setup raised."""
         self._thread = threading.Thread(target=self._run, name="service", daemon=True)
 
     def add(
@@ -123,8 +125,8 @@ class Service:
         self._thread.start()
         if not self._ready.wait(timeout):
             raise TimeoutError("the service loop did not become ready")
-        if self._error is not None:
-            raise self._error
+        if self._failed is not None:
+            raise self._failed
 
     def stop(self, timeout: float = 3.0) -> bool:
         """End the jobs and the loop. Whether it ended within ``timeout`` s."""
@@ -172,9 +174,10 @@ class Service:
             self.loop.set_exception_handler(self._unseen)
             self.loop.run_until_complete(self._main())
         except BaseException as error:  # noqa: BLE001 the thread's end is always told
-            self._error = error
             if self._ready.is_set():
                 self._on_crash(error)
+            else:
+                self._failed = error
         finally:
             self._ready.set()
             self.loop.close()

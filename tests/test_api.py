@@ -608,15 +608,15 @@ def test_client_that_stops_reading_holds_up_nobody_and_is_cut_off(monkeypatch: p
     monkeypatch.setattr("tablectl.api.STALLED", 0.3)
     with Bench("bee-tek", overrides=BARE) as rig:
         rig.open_table(CARDS)
-        for _ in range(500):  # more than the buffers of a socket take
+        for _ in range(300):  # more than the buffers of a socket take
             change_dealers(rig)
-        assert sum(len(json.dumps(event)) for event in rig.public()) > 400_000
+        assert sum(len(json.dumps(event)) for event in rig.public()) > 250_000
 
         deaf = [stream(rig.socket_path) for _ in range(5)]
         for sock in deaf:
             sock.sendall(b"GET /v1/events?after=0 HTTP/1.1\r\nHost: x\r\n\r\n")
         slowest = 0.0
-        for _ in range(5_000 if SOAK else 250):
+        for _ in range(5_000 if SOAK else 150):
             begun = time.monotonic()
             change_dealers(rig)
             slowest = max(slowest, time.monotonic() - begun)
