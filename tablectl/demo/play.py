@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Table:
     runtime: Runtime
     dealer: ScriptedDealer
     client: Client
-    thread: threading.Thread | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
     error: str = ""
 
 
@@ -109,13 +109,11 @@ def main(
                 screen.line(f"player's page   {game.player(names[0], PLAYER, DEPOSIT)}")
             screen.line("Ctrl-C ends it.")
         for one in running:
-            one.thread = threading.Thread(target=_play, args=(one, shoes), daemon=True)
-            one.thread.start()
-        while any(one.thread is not None and one.thread.is_alive() for one in running):
+            threading.Thread(target=_play, args=(one, shoes), daemon=True).start()
+        while not all(one.ended.is_set() for one in running):
             try:
                 for one in running:
-                    assert one.thread is not None
-                    one.thread.join(0.1)
+                    one.ended.wait(0.1)  # a join that is interrupted takes the thread for ended
             except KeyboardInterrupt:
                 if stop.is_set():
                     raise
@@ -200,6 +198,8 @@ def _play(one: Table, shoes: int) -> None:
         _settle(one)
     except Exception as error:  # noqa: BLE001 told in the summary
         one.error = str(error) or type(error).__name__
+    finally:
+        one.ended.set()
 
 
 def _settle(one: Table) -> None:
