@@ -8,6 +8,7 @@ whether the screen is right. They never look inside the controller.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 import uuid
@@ -38,9 +39,13 @@ class PitBoss:
     pin: str
 
 
+class NeedsPitBoss(Exception):
+    """A pit boss must decide, and none is there; the message says what waits."""
+
+
 @dataclass(slots=True)
 class Ledger:
-    """What the dealer has seen, for the summary."""
+    """What the dealer has seen, for the summary. ``rounds``: over, void ones among them."""
 
     rounds: int = 0
     cards: int = 0
@@ -50,8 +55,9 @@ class Ledger:
 
 
 class ScriptedDealer:
-    """Deals ``shoes`` shoes. ``pause`` (s) is the dealer's pace between two cards.
+    """Deals until so many shoes or rounds are over. ``pause`` (s) is the dealer's pace between two cards.
 
+    ``pit_boss`` None: where one is needed the play ends. ``name``: who signs in.
     ``announces_cut``: the shoe does not report the cutting card, so the dealer does.
     ``stop`` is asked now and then whether to end early.
     """
@@ -60,9 +66,10 @@ class ScriptedDealer:
         self,
         console: Console,
         shoe: EmulatedShoe,
-        pit_boss: PitBoss,
+        pit_boss: PitBoss | None,
         *,
         seed: int,
+        name: str = "demo",
         pause: float = 0.0,
         announces_cut: bool = False,
         presses_result: bool = False,
@@ -74,6 +81,7 @@ class ScriptedDealer:
         self._console = console
         self._shoe = shoe
         self._pit_boss = pit_boss
+        self._name = name
         self._random = random.Random(seed)  # noqa: S311 - a demonstration, not a secret
         self._pause = pause
         self._announces_cut = announces_cut
@@ -87,13 +95,19 @@ class ScriptedDealer:
         self._pressed: str = ""
         self._cut_out = False  # the cutting card came out of the shoe in play
 
-    def play(self, shoes: int) -> None:
-        """Until so many shoes have ended. Raises :class:`TimeoutError` when the table does not move."""
+    def play(self, shoes: float = math.inf, rounds: float = math.inf) -> None:
+        """Until so many shoes, or rounds, have ended.
+
+        Raises :class:`TimeoutError` when the table does not move, and :class:`NeedsPitBoss`.
+        """
         moved = time.monotonic()
         seen: tuple[Any, ...] = ()
         while self.ledger.shoes < shoes and not self._stop():
             try:
                 state = self._console.state()
+                self._notice_round(state)
+                if self.ledger.rounds >= rounds:
+                    return
                 self._act(state)
             except NotReachable:
                 time.sleep(0.1)
@@ -102,13 +116,12 @@ class ScriptedDealer:
             if now != seen:
                 seen, moved = now, time.monotonic()
             elif time.monotonic() - moved > self._patience:
-                holds = "; ".join(hold["message"] for hold in state["holds"])
-                raise TimeoutError(f"the table stands still in phase {state['phase']}. {holds}".strip())
+                why = "; ".join([*(hold["message"] for hold in state["holds"]), *self.ledger.refusals[-1:]])
+                raise TimeoutError(f"the table stands still in phase {state['phase']}. {why}".strip())
 
     # --- one look, one act ---------------------------------------------------------------------------
 
     def _act(self, state: dict[str, Any]) -> None:
-        self._notice_round(state)
         if state["holds"]:
             self._on_hold(state)
             return
@@ -141,6 +154,7 @@ class ScriptedDealer:
         """A round that ended leaves an empty table; the shoe is made ready for the next."""
         where = state["where"] if state["round"] else ""
         if where != self._round:
+            self.ledger.rounds += bool(self._round)
             if self._round and self._table:
                 self._shoe.standby()
             self._table = []
@@ -148,7 +162,7 @@ class ScriptedDealer:
 
     def _prepare(self, state: dict[str, Any]) -> None:
         if state["dealer"] is None:
-            self._command("sign-in", {"name": "demo", "pickup": "left"})
+            self._command("sign-in", {"name": self._name, "pickup": "left"})
         else:
             self._next_shoe(state)
 
@@ -289,7 +303,10 @@ class ScriptedDealer:
         expect: dict[str, Any] | None = None,
     ) -> bool:
         body: dict[str, Any] = {"id": uuid.uuid4().hex, "command": command, "args": args or {}}
-        if supervised:
+        if supervised and self._pit_boss is None:
+            holds = "; ".join(hold["message"] for hold in expect["holds"]) if expect else ""
+            raise NeedsPitBoss(f"{holds or command}: that is for a pit boss to say")
+        if supervised and self._pit_boss is not None:
             body |= {"person": self._pit_boss.name, "pin": self._pit_boss.pin, "reason": supervised}
         if expect is not None:
             body["expect"] = {"version": expect["version"]}

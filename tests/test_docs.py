@@ -213,15 +213,6 @@ def test_commands_in_the_programs_own_words_exist() -> None:
     assert found > 10
 
 
-def test_what_is_said_to_be_missing_is_missing() -> None:
-    text = (ROOT / "README.md").read_text().partition("## What is not here yet\n")[2].partition("\n## ")[0]
-    missing = re.findall(r"`([a-z][a-z-]*(?: [a-z-]+)?)`", text)
-    assert missing
-    for words in set(missing):
-        with pytest.raises((click.UsageError, AssertionError)):
-            resolve(f"tablectl {words}")
-
-
 def test_commands_are_found_at_all() -> None:
     lines = list(commands_in((ROOT / "README.md").read_text()))
     assert len(lines) > 25

@@ -1,16 +1,17 @@
-"""What the demo prints: a line a round, pips and beep marked, a progress bar, and the summary."""
+"""What the demo and `tablectl play` print: a line a round, pips and beep marked, a bar, the summary."""
 
 from __future__ import annotations
 
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tablectl.core import Durable
 from tablectl.journal_writer import Batch
 from tablectl.notify import short
+from tablectl.printable import escape
 
 
 class Screen:
@@ -33,11 +34,14 @@ class Screen:
             for batch in batches:
                 for row in batch.rows:
                     if row.public is not None:
-                        event = json.loads(row.public)
-                        with self._lock:
-                            self._event(table, event["type"].split(".", 1)[1][:-3], event["data"])
+                        self.event(table, json.loads(row.public))
 
         return stored
+
+    def event(self, table: str, event: Mapping[str, Any]) -> None:
+        """One event of a table."""
+        with self._lock:
+            self._event(table, event["type"].split(".", 1)[1][:-3], event["data"])
 
     def _event(self, table: str, kind: str, data: dict[str, Any]) -> None:
         where = f"{table + ' ' if self._many else ''}{data.get('shoe')}/{data.get('round')}"
@@ -66,9 +70,9 @@ class Screen:
                     f"{data['outcome'].upper():<6} {', '.join(extras)}".rstrip()
                 )
             case "round.voided":
-                self.line(f"{where:>8}  VOID: {data['reason']}")
+                self.line(f"{where:>8}  VOID: {escape(data['reason'])}")
             case "table.held":
-                self.line(f"{where:>8}  ON HOLD: {data['message']}")
+                self.line(f"{where:>8}  ON HOLD: {escape(data['message'])}")
             case "shoe.ended":
                 self.line(f"--- shoe {data['shoe']} ended: {data['reason']}, {data['rounds']} rounds ---")
             case _:
