@@ -39,6 +39,10 @@ class Outside:
         self.last_result = data
         self.rounds += 1
 
+    def placed(self, state: State) -> dict[str, Any] | None:
+        """How many have placed, as :func:`placed_view`."""
+        return placed_view(self.link.placed, state)
+
     def view(self, now: int, state: State) -> dict[str, Any]:
         """What ``/v1/state`` tells besides the table's own ``state`` (committed). ``now``: boot ns."""
         why, trouble = self.link.why, self.writer.trouble
@@ -46,7 +50,7 @@ class Outside:
         return {
             "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or "", "configured": self.link.configured},
-            "placed": placed_view(self.link.placed, state),
+            "placed": self.placed(state),
             "journal": {
                 "state": self.writer.state,
                 "cause": self.writer.cause,

@@ -295,12 +295,13 @@ class Runtime:
         self._after_commit.stored(durable, batches)
 
     def _set_link(self, link: Link) -> None:
-        at, before = self._clock().boot, self._link.why
+        at, why, placed = self._clock().boot, self._link.why, self.outside.placed(self.state)
         self._link.now_is(link)
-        if self._link.why != before:
+        if self._link.why != why:
             self.incidents.flight.note(at, "link", "good" if link.good else link.reason)
             self.core.around = replace(self.core.around, link_why=self._link.why)
-        self.service.published.beside_is_new(at)
+        if self.outside.placed(self.state) != placed:
+            self.service.published.beside_is_new(at)
 
     def _set_journal(self, misplaced: str) -> None:
         self.outside.misplaced = misplaced

@@ -67,7 +67,7 @@ class Published:
     said: Said = field(default_factory=Said)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     beside: int = 0
-    """Counts what is new beside the state: the game server's link, and what came over it."""
+    """Counts what is new beside the state and cannot wait: how many players have placed."""
     beside_at: int | None = None
     """When the newest of that came (boot ns)."""
 
