@@ -22,7 +22,7 @@ from aiohttp import web
 from tablectl.api_commands import Commands, error, peer, peer_of
 from tablectl.api_forms import parse_number
 from tablectl.api_past import PastRoutes
-from tablectl.clock import Instant, now
+from tablectl.clock import SECOND, Instant, now
 from tablectl.connections import Connections
 from tablectl.journal import JournalFault, JournalReader, Outgoing
 from tablectl.lock import TableLocked
@@ -36,6 +36,8 @@ BODY = 16 * 1024
 """The longest body of a request."""
 NEWER_WAIT = 5.0
 """How long (s) ``/v1/state?newer=ROW`` waits for a newer row before it answers all the same."""
+SEEN = 0.5
+"""Who follows the state asks again within so long (s) after each answer."""
 MOST = 10**12
 """The highest row or sequence number that is asked for."""
 PING = 15.0
@@ -157,11 +159,17 @@ class Api:
         return view
 
     async def _wait_for_row(self, row: int) -> None:
-        """Answer only once something newer than ``row`` is committed, or after a while."""
+        """Answer only once a newer row is committed or something beside the state is new, or after a while.
+
+        Who asks names no number of what is beside: what came just before may not have been seen yet.
+        """
+        published, now = self._published, self._clock().boot
+        beside, at = published.beside, published.beside_at
+        seconds = NEWER_WAIT if at is None or now - at > SEEN * SECOND else SEEN
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(NEWER_WAIT):
-                while self._published.state.row <= row:
-                    await self._published.changed.wait()
+            async with asyncio.timeout(seconds):
+                while published.state.row <= row and published.beside == beside:
+                    await published.changed.wait()
 
     async def _healthz(self, request: web.Request) -> web.Response:
         why = self._facts.health()

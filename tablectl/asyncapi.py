@@ -13,6 +13,7 @@ from typing import Any
 from tablectl import asyncapi_nats as nats
 from tablectl.asyncapi_nats import ref
 from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
+from tablectl.delivery.placed import MOST
 
 VERSION = "1.0.0"
 """Of the contract, not of the program."""
@@ -20,8 +21,32 @@ VERSION = "1.0.0"
 _NEXT = {
     "type": "object",
     "description": "The sequence that is wanted next, once everything before it is stored for good.",
-    "properties": {"next": {"type": "integer", "minimum": 1}},
+    "properties": {
+        "next": {"type": "integer", "minimum": 1},
+        "placed": ref("components/schemas/placed"),
+    },
     "required": ["next"],
+}
+_PLACED = {
+    "type": "object",
+    "description": "Optional, while your betting is open: how many have placed, for the dealer to see.",
+    "properties": {
+        "shoe": {"type": "integer", "minimum": 1, "maximum": MOST},
+        "round": {"type": "integer", "minimum": 1, "maximum": MOST},
+        "players": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MOST,
+            "description": "Players at the table.",
+        },
+        "placed": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MOST,
+            "description": "Those of them who have placed in this round, or want no bet more in it.",
+        },
+    },
+    "required": ["shoe", "round", "players", "placed"],
 }
 _HEADERS = {
     "type": "object",
@@ -47,7 +72,12 @@ _REFUSALS = (
 
 def document(envelope: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The document. ``data``: the schema of each event's data by its name, ``round.resulted``."""
-    schemas: dict[str, Any] = {"envelope": _plain(envelope), "next": _NEXT, "signed": _HEADERS}
+    schemas: dict[str, Any] = {
+        "envelope": _plain(envelope),
+        "next": _NEXT,
+        "placed": _PLACED,
+        "signed": _HEADERS,
+    }
     messages: dict[str, Any] = {}
     for name, schema in data.items():
         schemas |= {part: _plain(definition) for part, definition in schema.get("$defs", {}).items()}

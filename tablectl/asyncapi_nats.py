@@ -68,6 +68,7 @@ SCHEMAS: dict[str, Any] = {
                 "description": "As over HTTP: 422 refuses event `next`, 403 the history.",
             },
             "error": {"type": "string", "description": "Words for people."},
+            "placed": ref("components/schemas/placed"),
         },
     },
 }
@@ -135,7 +136,7 @@ OPERATIONS: dict[str, Any] = {
     },
     "ask": {
         "action": "send",
-        "title": "Ask at the start, every five seconds, and each second while something is owed",
+        "title": "Ask at the start, every five seconds, each second while owed or betting",
         "channel": ref("channels/link"),
         "messages": [ref("channels/link/messages/question")],
         "bindings": _BINDINGS,

@@ -150,7 +150,7 @@ def _facts(behind: Behind) -> Facts:
         table.id,
         behind.epoch,
         table.test,
-        lambda: behind.outside.view(behind.clock().boot, behind.published.state.row),
+        lambda: behind.outside.view(behind.clock().boot, behind.published.state),
         delivery,
         lambda: behind.outside.last_result,
         behind.health,

@@ -5,15 +5,17 @@ Read by whoever shows the table: ``/v1/state`` and the metrics tell the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tablectl.delivery.link import ServerLink
+from tablectl.delivery.placed import Placed
 from tablectl.gate import Gate
 from tablectl.journal_mirror import Mirror
 from tablectl.journal_writer import JournalWriter
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.signals import Signals
+from tablectl.table import Phase, State
 
 
 @dataclass(slots=True)
@@ -37,13 +39,18 @@ class Outside:
         self.last_result = data
         self.rounds += 1
 
-    def view(self, now: int, row: int) -> dict[str, Any]:
-        """What ``/v1/state`` tells besides the table's own state. ``now``: boot ns; ``row``: the newest."""
+    def placed(self, state: State) -> dict[str, Any] | None:
+        """How many have placed, as :func:`placed_view`."""
+        return placed_view(self.link.placed, state)
+
+    def view(self, now: int, state: State) -> dict[str, Any]:
+        """What ``/v1/state`` tells besides the table's own ``state`` (committed). ``now``: boot ns."""
         why, trouble = self.link.why, self.writer.trouble
         misplaced = "journal-place" if self.misplaced else None
         return {
             "scanner": self.scanner.view(now),
             "link": {"good": why is None, "why": why or "", "configured": self.link.configured},
+            "placed": self.placed(state),
             "journal": {
                 "state": self.writer.state,
                 "cause": self.writer.cause,
@@ -52,9 +59,19 @@ class Outside:
                 "alert": misplaced if trouble is None else trouble.code,
                 "why": self.misplaced if trouble is None else trouble.present,
             },
-            "mirror": None if self.mirror is None else self.mirror.view(row),
+            "mirror": None if self.mirror is None else self.mirror.view(state.row),
             "beeper": {"why": self.signals.trouble or ""},
             "pins": {"locked_out": self.gate.locked_out, "lock_outs": self.gate.lock_outs},
             "results": self.rounds,
             "acked": self.acked,
         }
+
+
+def placed_view(placed: Placed | None, state: State) -> dict[str, Any] | None:
+    """Who has placed, for the dealer; None: no betting is open, or nothing is said of its round."""
+    shoe, now = state.shoe, state.round
+    if placed is None or state.phase is not Phase.BETTING or shoe is None or now is None:
+        return None
+    if (placed.shoe, placed.round) != (shoe.number, now.number):
+        return None
+    return asdict(placed) | {"all": placed.all}

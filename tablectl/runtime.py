@@ -295,9 +295,13 @@ class Runtime:
         self._after_commit.stored(durable, batches)
 
     def _set_link(self, link: Link) -> None:
-        self.incidents.flight.note(self._clock().boot, "link", "good" if link.good else link.reason)
+        at, why, placed = self._clock().boot, self._link.why, self.outside.placed(self.state)
         self._link.now_is(link)
-        self.core.around = replace(self.core.around, link_why=self._link.why)
+        if self._link.why != why:
+            self.incidents.flight.note(at, "link", "good" if link.good else link.reason)
+            self.core.around = replace(self.core.around, link_why=self._link.why)
+        if self.outside.placed(self.state) != placed:
+            self.service.published.beside_is_new(at)
 
     def _set_journal(self, misplaced: str) -> None:
         self.outside.misplaced = misplaced
@@ -326,7 +330,7 @@ class Runtime:
     def view(self) -> dict[str, Any]:
         """The last committed state and what lies around the table, as ``/v1/state`` tells them."""
         at = self._clock()
-        return with_present(state_view(self.state, at) | self.outside.view(at.boot, self.state.row))
+        return with_present(state_view(self.state, at) | self.outside.view(at.boot, self.state))
 
     @property
     def delivery(self) -> Sender | None:

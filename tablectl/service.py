@@ -66,12 +66,24 @@ class Published:
     state: State
     said: Said = field(default_factory=Said)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    beside: int = 0
+    """Counts what is new beside the state and cannot wait: how many players have placed."""
+    beside_at: int | None = None
+    """When the newest of that came (boot ns)."""
 
     def now_is(self, state: State, said: tuple[str, ...], now: int) -> None:
         """A newer committed state, decided at ``now`` (boot ns); wakes everybody who waits for one."""
         self.said.drop({text for _, text in self.state.alerts} - {text for _, text in state.alerts})
         self.state = state
         self.said.add(said, state.version, now)
+        self._wake()
+
+    def beside_is_new(self, now: int) -> None:
+        """Something beside the state, that is shown with it, is new at ``now``; wakes everybody too."""
+        self.beside, self.beside_at = self.beside + 1, now
+        self._wake()
+
+    def _wake(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 

@@ -20,6 +20,7 @@ import pytest
 
 from tablectl.api import BODY
 from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_order
+from tablectl.clock import now
 from tablectl.config import load_config
 from tablectl.events import CommandRecorded
 from tablectl.local import Client
@@ -594,6 +595,24 @@ def test_state_is_waited_for(idle: Bench) -> None:
     assert idle.client.state(newer=row)["row"] > row
     assert idle.client.get("/v1/state?newer=soon")[0] == 200
     assert time.monotonic() - begun < 1
+
+
+def test_who_waits_for_the_state_is_told_what_is_new_beside_it(
+    idle: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it came while nobody waited: between an answer and the next question."""
+    monkeypatch.setattr("tablectl.api.SEEN", 0.2)
+    service = idle.runtime.service
+    row = idle.client.state()["row"]
+
+    def new() -> None:
+        service.loop.call_soon_threadsafe(service.published.beside_is_new, now().boot)
+
+    threading.Timer(0.05, new).start()
+    begun = time.monotonic()
+    assert idle.client.state(newer=row)["row"] == row
+    assert idle.client.state(newer=row)["row"] == row
+    assert time.monotonic() - begun < 2
 
 
 def change_dealers(rig: Bench) -> None:

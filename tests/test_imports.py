@@ -23,6 +23,7 @@ PURE = (
     "gameserver.presence",
     "cards", "frozen", "roads", "rules", "shoe", "house", "odds", "events", "scanner", "table", "health",
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
+    "delivery.placed",
     "display.model", "display.rounds", "views",
     "item_words", "capture", "finder", "verdict", "rehearsal", "printable",
     "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",

@@ -81,7 +81,7 @@ class State:
             lines.append(f"dealer {word(raw['dealer'], 60)}, picks up {word(raw.get('pickup'), 10)}")
         else:
             lines.append("no dealer is signed in")
-        lines += self._shoe_lines() + self.round_lines() + self.settled_lines()
+        lines += self._shoe_lines() + self.round_lines() + self._placed_lines() + self.settled_lines()
         lines += self.progress_lines() + self.hold_lines()
         lines += [f"say: {word(text)}" for text in sequence(raw.get("say"))[-3:]]
         return lines + self._alert_lines() + self._outside_lines()
@@ -125,6 +125,20 @@ class State:
         if now.get("words"):
             lines.append(word(now["words"]))
         return lines
+
+    def _placed_lines(self) -> list[str]:
+        """How many players have placed, while betting is open and the game server says so."""
+        said = mapping(self.raw.get("placed"))
+        players, placed = said.get("players"), said.get("placed")
+        if not said:
+            return []
+        if players == 0:
+            return ["no player is connected"]
+        if said.get("all") is True:
+            who = "the only player has" if players == 1 else f"all {_count(players, 'player')} have"
+            return [f"{who} placed: `tablectl bets close` ends betting early"]
+        have = "has" if players == 1 else "have"
+        return [f"{word(placed, 20)} of {_count(players, 'player')} {have} placed"]
 
     def settled_lines(self) -> list[str]:
         """How the last round ended, and which ones the game server has not settled."""

@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from tablectl.delivery import ways
+from tablectl.delivery.placed import Placed, placed_in
 
 AGAIN = frozenset({408, 425, 429})
 AT_FAULT = {
@@ -69,6 +70,7 @@ class Verdict:
     way: str = ""
     taken: bool = True
     """Of NEXT: whether what was sent may be taken by it. A 409 says where to go back to, and no more."""
+    placed: Placed | None = None
 
 
 def classify(answer: Answer | Failed) -> Verdict:
@@ -83,7 +85,8 @@ def classify(answer: Answer | Failed) -> Verdict:
         case 200 | 409 if isinstance(answer.body, dict) and "next" in answer.body:
             wanted = answer.body["next"]
             if isinstance(wanted, int) and not isinstance(wanted, bool):
-                return Verdict(Kind.NEXT, next=wanted, taken=answer.status == 200)
+                placed = placed_in(answer.body)
+                return Verdict(Kind.NEXT, next=wanted, taken=answer.status == 200, placed=placed)
             text = f"{said} with a `next` that is no event number: {wanted!r:.60}"
             return Verdict(Kind.HALT, text, way=ways.MENDED)
         case 200:

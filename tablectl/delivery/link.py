@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from tablectl.clock import SECOND, Instant, iso
 from tablectl.delivery.outbox import Link
+from tablectl.delivery.placed import Placed
 from tablectl.table import Trouble
 
 NO_SERVER = "no game server is configured ([server] url)"
@@ -39,6 +40,11 @@ class ServerLink:
         if not self.configured:
             return NO_SERVER
         return None if link.good else link.reason
+
+    @property
+    def placed(self) -> Placed | None:
+        """What the game server said a moment ago of its players, over a good link."""
+        return self._now[0].placed
 
     def now_is(self, link: Link) -> None:
         """It changed."""

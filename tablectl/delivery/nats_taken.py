@@ -97,7 +97,7 @@ class Taken:
 
     async def _ask(self) -> None:
         assert self.box is not None
-        self.box = self.box.sending(Probe())
+        self.box = self.box.sending(Probe(), self._asked_at)
         answer = await self.asked(self._job.deadline)
         if isinstance(answer, Answer) and answer.status == 422 and isinstance(answer.body, dict):
             again, self._refused = answer.body["next"] == self._refused, answer.body["next"]

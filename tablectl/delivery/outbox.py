@@ -26,6 +26,7 @@ from tablectl.delivery import ways
 from tablectl.delivery.actions import Action, Halted, Probe, Send, Wait
 from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
+from tablectl.delivery.placed import AGE, Placed, asked_after
 
 BATCH = 100
 PROBE_EVERY = 5 * SECOND
@@ -64,12 +65,14 @@ class Trouble:
 class Link:
     """Whether bets may be taken as far as delivery goes; ``reason`` says why not, in stable words.
 
-    ``trouble``: what is in the way has an alarm of its own.
+    ``trouble``: what is in the way has an alarm of its own. ``placed``: what the game server said a moment
+    ago of its players, while the link is good; nothing depends on it.
     """
 
     good: bool
     reason: str
     trouble: bool = False
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Outbox:
     can be sent; ``skips``: events older than it in whose place a ``history.skipped`` can. ``sure``: the
     newest event that can have been sent from here before the first answer: a server that has more had it
     from rows that are lost. ``overtaken``: a person gave an order after the request in flight went out: its
-    answer is of before.
+    answer is of before. ``sent_at``: when the newest try began. ``placed``: of the newest answer.
     """
 
     head: int
@@ -89,12 +92,14 @@ class Outbox:
     high: int = 0
     ages: Ages = Ages()  # noqa: RUF009 frozen
     in_flight: Send | Probe | None = None
+    sent_at: int | None = None
     overtaken: bool = False
     probed: bool = False
     failures: int = 0
     not_before: int = 0
     last_at: int | None = None
     last_error: str | None = None
+    placed: Placed | None = None
     single_until: int = 0
     trouble: Trouble | None = None
     kept_from: int = 1
@@ -145,12 +150,18 @@ class Outbox:
         if self.owed:
             first = self.acked + 1
             return Send(first, 1 if first <= self.single_until else min(BATCH, self.owed))
-        due = (self.last_at or 0) + (PROBE_EVERY if self.last_error is None else 0)
+        due = (self.last_at or 0) + (self._probe_after() if self.last_error is None else 0)
         return Probe() if now >= due else Wait(due)
 
-    def sending(self, action: Send | Probe) -> Outbox:
-        """The try of ``action`` begins now; again, when it turns out that fewer events go."""
-        return replace(self, in_flight=action)
+    def _probe_after(self) -> int:
+        """How long after a good answer the next probe is due, with nothing to send."""
+        if self.placed is None or self.sent_at is None or self.last_at is None:
+            return PROBE_EVERY
+        return min(PROBE_EVERY, asked_after(self.last_at - self.sent_at))
+
+    def sending(self, action: Send | Probe, at: int | None = None) -> Outbox:
+        """The try of ``action`` begins, ``at`` this moment; again, when it turns out that fewer events go."""
+        return replace(self, in_flight=action, sent_at=self.sent_at if at is None else at)
 
     def retried(self) -> Outbox:
         """A person says that it may work now: forget the trouble and ask the server at once."""
@@ -167,8 +178,8 @@ class Outbox:
             raise ValueError("no request is in flight")
         if self.overtaken:
             return replace(self, in_flight=None, overtaken=False)
-        box = replace(self, in_flight=None, last_at=now)
         verdict = classify(answer)
+        box = replace(self, in_flight=None, last_at=now, placed=verdict.placed)
         match verdict.kind:
             case Kind.NEXT:
                 return box._moved(now, request, verdict.next, verdict.taken, jitter)
@@ -288,7 +299,7 @@ class Outbox:
             return Link(False, "no word from the game server for 30 s")
         if self.owed and self.ages.too_old(now):
             return Link(False, "the game server is owed events older than 2 s")
-        return Link(True, "")
+        return Link(True, "", placed=self.placed if now - self.last_at <= AGE else None)
 
 
 def message_id(table: str, epoch: str, ids: Sequence[str]) -> str:

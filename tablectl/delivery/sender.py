@@ -241,7 +241,7 @@ class Sender(ABC):
         answer: Answer | Failed
         found: list[Outgoing] = []
         assert self._outbox is not None
-        self._outbox = self._outbox.sending(action)
+        self._outbox = self._outbox.sending(action, self._job.clock().boot)
         try:
             if isinstance(action, Send):
                 found = await self._stock.get(reader, action)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tablectl.delivery.placed import Placed
 from tablectl.gameserver.betting import Window
 from tablectl.gameserver.book import Book
 from tablectl.gameserver.floor import Floor, Floors
@@ -22,6 +23,10 @@ from tablectl.gameserver.presence import Presence
 from tablectl.gameserver.settling import Settling
 from tablectl.gameserver.store import Store
 from tablectl.gameserver.wagers import Answer, Bet, Reason, because, window_reason
+
+REMEMBERED = 7 * 86_400 * 10**9
+"""How long (ns) a request's id is known, and what it was answered."""
+FORGOTTEN_AT_ONCE = 10
 
 WindowOf = Callable[[str], tuple[Window | None, float]]
 """A table's newest window at this moment, and how many seconds it stays open at most."""
@@ -80,6 +85,22 @@ class Bank:
                 why, reason = "none", because("not-open")
         return Now(floor, reason, seconds if reason is None else 0.0, why)
 
+    def placed(self, table: str, monotonic: float) -> Placed | None:
+        """What the table's dealer is told while betting is open; None: it is not."""
+        now = self.now(table)
+        if now.reason is not None or now.floor.shoe is None or now.floor.round is None:
+            return None
+        return Placed(now.floor.shoe, now.floor.round, *self.there_and_ready(now.floor, monotonic))
+
+    def there_and_ready(self, floor: Floor, monotonic: float) -> tuple[int, int]:
+        """How many players are at a table, and how many of them have placed in its round, or passed."""
+        there = self.presence.at(floor.table, monotonic)
+        if floor.shoe is None or floor.round is None:
+            return len(there), 0
+        place = (floor.epoch, floor.shoe, floor.round)
+        ready = self.presence.are_done(floor.table, place) | self.book.placed_by(floor.table, *place)
+        return len(there), len(there & ready)
+
     def place(
         self, player: Player, table: str, request: str, round: str, bets: Sequence[Bet]
     ) -> dict[str, Any]:
@@ -115,7 +136,7 @@ class Bank:
         digest = hashlib.sha256(json.dumps(asked).encode()).digest()
         with self._store.transaction():
             known = self._store.sql(
-                "SELECT sha256, answer FROM requests WHERE player = ? AND id = ?", player.name, request
+                "SELECT sha256, answer FROM answered WHERE player = ? AND id = ?", player.name, request
             )
             if known:
                 if bytes(known[0][0]) != digest:
@@ -133,11 +154,22 @@ class Bank:
                 "reason": told(reason),
                 "balance": self.players.balance(player),
             }
+            seen = time.time_ns()
             self._store.sql(
-                "INSERT INTO requests VALUES (?, ?, ?, ?)", player.name, request, digest, json.dumps(answer)
+                "INSERT INTO answered VALUES (?, ?, ?, ?, ?)",
+                *(player.name, request, digest, json.dumps(answer), seen),
             )
+            self._forget(seen - REMEMBERED)
             self._store.then(lambda: self.changed(table))
         return answer
+
+    def _forget(self, before: int) -> None:
+        """Some of the requests answered before then: more at each call than one call adds."""
+        self._store.sql(
+            "DELETE FROM answered WHERE (player, id) IN"
+            " (SELECT player, id FROM answered WHERE seen < ? ORDER BY seen LIMIT ?)",
+            *(before, FORGOTTEN_AT_ONCE),
+        )
 
 
 def _answer(answer: Answer) -> dict[str, Any]:

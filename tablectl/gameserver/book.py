@@ -150,6 +150,15 @@ class Book:
         where = "table_id = ? AND epoch = ? AND shoe = ? AND round = ?"
         return self._wagers(where, table, epoch, shoe, number)
 
+    def placed_by(self, table: str, epoch: str, shoe: int, number: int) -> frozenset[str]:
+        """Who has placed on a round; a stake that merely stands is not placed there."""
+        found = self._store.sql(
+            "SELECT DISTINCT player FROM wagers INDEXED BY wagers_one WHERE table_id = ? AND epoch = ?"
+            " AND shoe = ? AND round = ? AND state = 'open' AND carried_from IS NULL",
+            *(table, epoch, shoe, number),
+        )
+        return frozenset(player for (player,) in found)
+
     def standing(self, table: str) -> list[Wager]:
         """What waits for the next betting at a table, of any history."""
         return self._wagers(f"table_id = ? AND {_LYING} AND state = 'stands'", table, index=_BY_LYING)

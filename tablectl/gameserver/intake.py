@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -72,10 +72,10 @@ class Intake:
             if not messages:
                 reply = self._probed(table, message_id)
                 self._windows.heard(table, monotonic, now / 1e9)
-                return reply
+                return self._with_placed(table, reply)
             _check_name(message_id, messages)
             self._check_sender(table, messages)
-            return self._keep(table, messages, now, monotonic)
+            return self._with_placed(table, self._keep(table, messages, now, monotonic))
         except SignatureRefused as refused:
             return Reply(401, {"error": str(refused)})
         except Unreadable as unreadable:
@@ -107,9 +107,15 @@ class Intake:
             if self._store.held(table) is None and probe_history(f"{table}-{epoch}-probe") is not None:
                 self._store.refuse_epoch(table, epoch)
             self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
-            return reply
+            return self._with_placed(table, reply)
         except _Refused as refused:
             return refused.reply
+
+    def _with_placed(self, table: str, reply: Reply) -> Reply:
+        """A good answer, and in it for the dealer while betting is open: how many have placed."""
+        if reply.status != 200 or (placed := self.bank.placed(table, self._monotonic())) is None:
+            return reply
+        return replace(reply, payload=reply.payload | {"placed": asdict(placed)})
 
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""

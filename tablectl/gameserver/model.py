@@ -9,7 +9,6 @@ from tablectl.gameserver.bank import Bank, Now, told
 from tablectl.gameserver.book import Wager
 from tablectl.gameserver.money import places
 from tablectl.gameserver.players import Player
-from tablectl.gameserver.presence import all_placed
 from tablectl.gameserver.store import RoundRecord, Store
 from tablectl.gameserver.terms import Terms
 
@@ -69,21 +68,14 @@ def _area(terms: Terms, area: str) -> dict[str, Any]:
 def placed(bank: Bank, table: str, monotonic: float) -> dict[str, Any]:
     """How many are at the table and how many of them have placed: for the dealer. No names, no stakes."""
     now = bank.now(table)
-    there = bank.presence.at(table, monotonic)
-    ready: frozenset[str] = frozenset()
-    floor = now.floor
-    if floor.shoe is not None and floor.round is not None:
-        place = (floor.epoch, floor.shoe, floor.round)
-        lies = bank.book.of_round(table, *place)
-        ready = bank.presence.are_done(table, place)
-        ready |= {wager.player for wager in lies if wager.state == "open" and wager.carried_from is None}
+    there, ready = bank.there_and_ready(now.floor, monotonic)
     return {
         "table": table,
         "round": now.round,
         "open": now.reason is None,
-        "players": len(there),
-        "placed": len(ready & there),
-        "all_placed": now.reason is None and all_placed(there, ready),
+        "players": there,
+        "placed": ready,
+        "all_placed": now.reason is None and 0 < there == ready,
     }
 
 

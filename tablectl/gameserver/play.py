@@ -7,7 +7,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,6 +48,24 @@ T = TypeVar("T")
 
 class _Bad(Exception):
     """The request says nothing that can be done; the message says why."""
+
+
+Handler = Callable[["Play", web.Request], Coroutine[Any, Any, web.Response]]
+
+
+def _telling(handler: Handler) -> Handler:
+    """A handler that answers a request which cannot be done with what is wrong with it."""
+
+    @functools.wraps(handler)
+    async def told(play: Play, request: web.Request) -> web.Response:
+        try:
+            return await handler(play, request)
+        except _Bad as bad:
+            return _error(400, str(bad))
+        except OtherRequest as other:
+            return _error(422, str(other))
+
+    return told
 
 
 class Play:
@@ -138,41 +156,29 @@ class Play:
         if self._store.held(table) is not None:
             self._bank.presence.seen(table, player, time.monotonic())
 
+    @_telling
     async def place(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/wagers`` {id, round, bets: [{area, stake}]}."""
         player, table = await self._player(request), request.match_info["table"]
-        try:
-            asked = await _asked(request, "bets")
-            bets = _bets(asked["bets"])
-            answer = await self._in_pool(self._bank.place, player, table, asked["id"], asked["round"], bets)
-        except _Bad as bad:
-            return _error(400, str(bad))
-        except OtherRequest as other:
-            return _error(422, str(other))
-        return _json(answer)
+        asked = await _asked(request, "bets")
+        bets = _bets(asked["bets"])
+        return _json(await self._in_pool(self._bank.place, player, table, asked["id"], asked["round"], bets))
 
+    @_telling
     async def take_back(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/wagers/take-back`` {id, round, areas: […] or absent for all}."""
         player, table = await self._player(request), request.match_info["table"]
-        try:
-            asked = await _asked(request)
-            areas = _areas(asked["areas"]) if "areas" in asked else None
-            answer = await self._in_pool(
-                self._bank.take_back, player, table, asked["id"], asked["round"], areas
-            )
-        except _Bad as bad:
-            return _error(400, str(bad))
-        except OtherRequest as other:
-            return _error(422, str(other))
-        return _json(answer)
+        asked = await _asked(request)
+        areas = _areas(asked["areas"]) if "areas" in asked else None
+        return _json(
+            await self._in_pool(self._bank.take_back, player, table, asked["id"], asked["round"], areas)
+        )
 
+    @_telling
     async def done(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/wagers/done`` {round}: no bet more in this round."""
         player, table = await self._player(request), request.match_info["table"]
-        try:
-            asked = await _asked(request)
-        except _Bad as bad:
-            return _error(400, str(bad))
+        asked = await _asked(request)
 
         def note() -> bool:
             now = self._bank.now(table)

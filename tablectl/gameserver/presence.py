@@ -5,7 +5,6 @@ A player is at a table while their page asks for news of it. Pure; time is an ar
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 AWAY = 30.0
@@ -40,8 +39,3 @@ class Presence:
     def are_done(self, table: str, place: Place) -> frozenset[str]:
         """Who wants no bet more in that round."""
         return frozenset(player for (at, player), of in self._done.items() if at == table and of == place)
-
-
-def all_placed(there: AbstractSet[str], ready: AbstractSet[str]) -> bool:
-    """Whether somebody is there and every one of them has placed or passed."""
-    return bool(there) and there <= ready

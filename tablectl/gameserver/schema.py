@@ -28,9 +28,10 @@ CREATE TABLE IF NOT EXISTS endings (
     number INTEGER PRIMARY KEY, wager INTEGER NOT NULL, event TEXT NOT NULL, revision INTEGER NOT NULL,
     how TEXT NOT NULL, odds TEXT, back INTEGER NOT NULL, won INTEGER NOT NULL, capped INTEGER NOT NULL,
     UNIQUE (wager, event));
-CREATE TABLE IF NOT EXISTS requests (
-    player TEXT, id TEXT, sha256 BLOB NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (player, id))
-    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answered (
+    player TEXT, id TEXT, sha256 BLOB NOT NULL, answer TEXT NOT NULL, seen INTEGER NOT NULL,
+    PRIMARY KEY (player, id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS answered_when ON answered (seen);
 CREATE TABLE IF NOT EXISTS accounts (
     name TEXT, currency TEXT, balance INTEGER NOT NULL, PRIMARY KEY (name, currency)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS movements (

@@ -115,6 +115,21 @@ def test_status_says_how_the_scanner_is(changes: dict[str, Any], lines: list[str
             {"counting": {"counted": 416, "of": 416, "unknown": 0, "extra": ["8S"] * 21}},
             "count: 416 of 416, 21 extra: " + "8S " * 20 + "…",
         ),
+        (
+            {"placed": {"shoe": 12, "round": 34, "players": 3, "placed": 2, "all": False}},
+            "2 of 3 players have placed",
+        ),
+        ({"placed": {"players": 1, "placed": 0, "all": False}}, "0 of 1 player has placed"),
+        ({"placed": {"players": 0, "placed": 0, "all": False}}, "no player is connected"),
+        (
+            {"placed": {"players": 3, "placed": 3, "all": True}},
+            "all 3 players have placed: `tablectl bets close` ends betting early",
+        ),
+        (
+            {"placed": {"players": 1, "placed": 1, "all": True}},
+            "the only player has placed: `tablectl bets close` ends betting early",
+        ),
+        ({"placed": {"players": [], "placed": "\x1b[2J"}}, "\\x1b[2J of [] players have placed"),
         ({"reserved": 1}, "1 card reserved for the next round"),
         ({"reserved": 2}, "2 cards reserved for the next round"),
         ({"settled": {"where": "12/33", "what": "void"}}, "last: round 12/33, void"),
@@ -132,7 +147,9 @@ def test_what_is_under_way_has_its_line(state: dict[str, Any], line: str) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["rescan", "counting", "reserved", "settled", "unsettled", "kept", "holds"])
+@pytest.mark.parametrize(
+    "name", ["rescan", "counting", "placed", "reserved", "settled", "unsettled", "kept", "holds"]
+)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=400),

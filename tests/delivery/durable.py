@@ -10,8 +10,9 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablectl.clock import Instant, now
 from tablectl.delivery.outbox import Link, Outbox
+from tablectl.delivery.placed import Placed
 from tablectl.delivery.sender import Job, Sender
-from tablectl.events import private_body, public_body
+from tablectl.events import Event, private_body, public_body
 from tablectl.journal import Journal, Row
 from tests.gameserver.posting import resulted
 
@@ -34,6 +35,7 @@ class Durable(Generic[D]):
         self.table = table
         self.alarms: list[tuple[str, str]] = []
         self.links: list[tuple[bool, str]] = []
+        self.placed: list[Placed] = []
         self.changed = asyncio.Event()
         self._clock = clock
         made: dict[str, Any] = {
@@ -49,6 +51,7 @@ class Durable(Generic[D]):
 
     def _link(self, link: Link) -> None:
         self.links.append((link.good, link.reason))
+        self.placed += [] if link.placed is None else [link.placed]
         self.changed.set()
 
     def _acked(self, sequence: int) -> None:
@@ -63,12 +66,12 @@ class Durable(Generic[D]):
         self.task = asyncio.create_task(self.delivery.run())
         return self
 
-    def play(self, rounds: int = 1) -> None:
-        """That many results become durable."""
+    def play(self, rounds: int = 1, made: Callable[[int], Event] = resulted) -> None:
+        """That many results become durable, or what is ``made`` of their sequences."""
         row, sequence = self.journal.last()
         epoch, at, rows = self.journal.epoch, now(), []
         for n in range(sequence + 1, sequence + rounds + 1):
-            event = resulted(n)
+            event = made(n)
             body = public_body(event, table=self.table, epoch=epoch, sequence=n, at=at, test=False)
             rows.append(Row(row + n - sequence, n, body, private_body(event, at)))
         self.journal.append(rows)

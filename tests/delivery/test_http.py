@@ -25,6 +25,7 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.placed import Placed
 from tablectl.delivery.sender import Job
 from tablectl.delivery.tls import TlsFiles
 from tablectl.delivery.transport import Transport
@@ -459,6 +460,25 @@ async def test_a_batch_is_the_stored_bodies_and_the_witness_verifies_all(rig: Ri
     epoch = sender.journal.epoch
     assert hostile.headers[1]["webhook-id"] == f"T07-{epoch}-000000000001_T07-{epoch}-000000000003"
     assert hostile.headers[0]["Content-Type"] == "application/cloudevents-batch+json"
+
+
+async def test_whatever_is_said_of_who_has_placed_the_events_go_on(rig: Rig) -> None:
+    good = '{"shoe": 1, "round": 2, "players": 3, "placed": 2}'
+    odd = ["null", "7", "NaN", "1e999", '"x"', "[1]", "{}", "[" * 50 + "]" * 50, good.replace("2}", "4}")]
+
+    async def answering(request: web.Request, n: int) -> web.StreamResponse:
+        text = f'{{"next": {n}, "placed": {good if n == 3 else odd[n % len(odd)]}}}'  # 1 is the probe
+        return web.Response(text=text, content_type="application/json")
+
+    hostile = await rig.hostile(answering)
+    sender = rig.sender(hostile.url)
+    for _ in range(2 * len(odd)):
+        await sender.all_taken()
+        sender.play()
+    await sender.all_taken()
+    assert (set(sender.links[1:]), sender.alarms) == ({(True, "")}, [])
+    assert sender.placed == [Placed(1, 2, 3, 2)]
+    assert hostile.sent == sender.bodies
 
 
 async def test_an_idle_link_is_probed_every_five_seconds(rig: Rig) -> None:

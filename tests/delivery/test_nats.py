@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tablectl.clock import now
+from tablectl.clock import iso, now
 from tablectl.delivery import ways
 from tablectl.delivery.instead import Instead, instead_of, park, skip
 from tablectl.delivery.nats_line import Line
 from tablectl.delivery.nats_words import Fault
+from tablectl.delivery.placed import Placed
 from tablectl.delivery.tls import TlsFiles
+from tablectl.events import BettingOpened
 from tablectl.gameserver import intake, stream
 from tablectl.gameserver.server import GameServer, accept_epoch
 from tablectl.gameserver.store import RoundRecord
@@ -113,6 +116,29 @@ async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
     async with rig.client() as client:
         answer = json.loads((await client.request("tables.T07.link", b"{}", 2)).data)
     assert faults(answer, root["$defs"]["word"], root) == []
+
+
+async def test_who_has_placed_is_told_while_betting_is_open(rig: Rig) -> None:
+    server = await rig.server()
+    sender = rig.sender()
+    await sender.good()
+    opened = BettingOpened(shoe=3, round=9, seconds=20, closes_at=iso(time.time_ns() + 20 * 10**9))
+    sender.play(made=lambda _: opened)
+    await sender.until(lambda: sender.placed[-1:] == [Placed(3, 9, 0, 0)])
+    bank = server.intake.bank
+
+    def done() -> None:
+        bank.presence.seen("T07", "ann", time.monotonic())
+        bank.presence.done("T07", "ann", (sender.journal.epoch, 3, 9))
+
+    await asyncio.get_running_loop().run_in_executor(server._pool, done)
+    await sender.until(lambda: sender.placed[-1] == Placed(3, 9, 1, 1))
+    root = {"$defs": json.loads((FOLDER / "asyncapi.json").read_text())["components"]["schemas"]}
+    async with rig.client() as client:
+        answer = json.loads((await client.request("tables.T07.link", b"{}", 2)).data)
+    assert answer["placed"] == {"shoe": 3, "round": 9, "players": 1, "placed": 1}
+    assert faults(answer, root["$defs"]["word"], root) == []
+    assert sender.alarms == []
 
 
 async def test_several_tables_in_one_stream_keep_apart(rig: Rig) -> None:

@@ -138,7 +138,10 @@ def test_a_refused_result_is_parked_and_its_round_unsettled_until_amended(tmp_pa
             held = new.held(TABLE)
             assert held[: len(sent)] == sent
             assert json.loads(held[refused - 1])["id"].endswith("-p")
-            assert any(body.startswith(b"[") and b'-p"' in body for body in new.accepted), "in a batch"
+            # Held before it is answered, and noted as accepted only then.
+            until(
+                lambda: any(body.startswith(b"[") and b'-p"' in body for body in new.accepted), "in a batch"
+            )
             assert stands(new, 2).state == "amended"
 
 

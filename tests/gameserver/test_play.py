@@ -28,14 +28,24 @@ class Site:
         self.session = session
         self.sequence = 0
         self.tokens: dict[str, str] = {}
+        self.said: Any = None
+        """What the last answer to the table told of who has placed."""
 
     async def tell(self, *events: Event) -> None:
         for event in events:
             self.sequence += 1
-            request = Request([body(self.sequence, event)], at=int(time.time()))
-            url = self.server.events_url.replace("{table}", "T07")
-            async with self.session.post(url, data=request.content, headers=request.headers) as response:
-                assert response.status == 200, await response.text()
+            self.said = await self._deliver([body(self.sequence, event)])
+
+    async def probe(self) -> Any:
+        """What the table is told of who has placed."""
+        return await self._deliver([])
+
+    async def _deliver(self, bodies: list[bytes]) -> Any:
+        request = Request(bodies, at=int(time.time()))
+        url = self.server.events_url.replace("{table}", "T07")
+        async with self.session.post(url, data=request.content, headers=request.headers) as response:
+            assert response.status == 200, await response.text()
+            return (await response.json()).get("placed")
 
     async def opened(self) -> None:
         limits = LIVE.as_dict()["limits"]
@@ -175,10 +185,17 @@ async def test_the_dealer_learns_when_all_have_placed(site: Site) -> None:
     async def placed() -> tuple[int, int, bool]:
         _, answer = await site.ask("/v1/tables/T07/placed")
         assert "ann" not in str(answer)
+        assert await site.probe() == (
+            {"shoe": 1, "round": int(answer["round"][2:]), "players": answer["players"],
+             "placed": answer["placed"]} if answer["open"] else None
+        ), "the table is told the same while betting is open"  # fmt: skip
         return answer["players"], answer["placed"], answer["all_placed"]
 
     await site.player("bob")
+    assert await placed() == (0, 0, False)
+    assert site.said is None
     await site.betting()
+    assert site.said == {"shoe": 1, "round": 1, "players": 0, "placed": 0}
     assert await placed() == (0, 0, False)
     for name in ("ann", "bob"):
         await site.ask("/v1/tables/T07/play", name)
@@ -192,6 +209,7 @@ async def test_the_dealer_learns_when_all_have_placed(site: Site) -> None:
     assert await placed() == (2, 1, False)
     await site.results("player")
     assert (await placed())[2] is False
+    assert site.said is None
     await site.betting(2)
     assert await placed() == (2, 0, False)
     assert (await site.ask("/v1/tables/T07/wagers/done", "bob", done))[1] == {"done": False}

@@ -9,7 +9,7 @@ import pytest
 
 from tablectl.clock import iso
 from tablectl.events import BettingOpened, RoundVoided, ShoeStarted, TableClosed
-from tablectl.gameserver.bank import OtherRequest
+from tablectl.gameserver.bank import FORGOTTEN_AT_ONCE, REMEMBERED, OtherRequest
 from tablectl.gameserver.money import minor, shown, winnings
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.wagers import REASONS
@@ -153,6 +153,32 @@ def test_a_request_sent_again_does_nothing_again(table: Wagering) -> None:
         table.place(ann, request="the-same-one", player=20_00)
 
 
+def test_a_request_is_remembered_for_a_week_and_forgotten_a_few_at_a_time(
+    table: Wagering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall = NOW * 10**9
+    monkeypatch.setattr("tablectl.gameserver.bank.time.time_ns", lambda: int(wall))
+    ann, bob = table.player(), table.player("bob")
+
+    def known() -> list[str]:
+        return [name for (name,) in table.store.sql("SELECT id FROM answered ORDER BY seen, id")]
+
+    table.betting()
+    for n in range(3 * FORGOTTEN_AT_ONCE):
+        table.place(ann if n % 2 else bob, request=f"old-{n:05}", tie=5_00)
+    wall += REMEMBERED
+    assert table.place(ann, request="old-00001", tie=5_00) == [""], "answered as the first time"
+    table.place(ann, request="week-later", tie=5_00)
+    assert len(known()) == 3 * FORGOTTEN_AT_ONCE + 1, "none is older than a week"
+    wall += 1
+    for left in (2, 1, 0):
+        table.place(ann, request=f"new-{left:05}", tie=5_00)
+        assert sum(name.startswith("old") for name in known()) == left * FORGOTTEN_AT_ONCE
+    assert known() == ["week-later", "new-00000", "new-00001", "new-00002"]
+    assert table.place(ann, request="old-00001", tie=5_00) == ["area"], "a new request by now"
+    assert table.sound()
+
+
 def test_every_reason_is_said_in_both_languages() -> None:
     for code, (english, german) in REASONS.items():
         assert english != german and english.count("{") == german.count("{"), code
@@ -215,5 +241,5 @@ def test_what_lies_there_is_found_without_reading_all_that_ever_lay(table: Wager
             assert "movements_of_wager" in plans[0]
         where = sql.partition("WHERE")[2]
         if "FROM wagers" in sql and "LIMIT" not in sql:
-            wanted = ("wagers_lying", "wagers_of_round", "wagers_carried")
+            wanted = ("wagers_lying", "wagers_of_round", "wagers_one", "wagers_carried")
             assert any(index in plan for plan in plans for index in wanted), (where, plans)
