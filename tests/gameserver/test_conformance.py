@@ -63,7 +63,10 @@ def failed(found: list[Finding]) -> set[str]:
     return {one.name for one in found if one.grade == "FAIL"}
 
 
-def test_the_reference_passes_every_check_also_a_second_time(server: GameServer) -> None:
+def test_the_reference_passes_every_check_also_a_second_time(
+    server: GameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window, "LATE", 0.3)  # a busy machine is no fault of the server
     one = kit(server)
     found = list(run(one))
     assert [(f.name, f.grade) for f in found] == [(check.name, "ok") for check in EVERY_CHECK], found
