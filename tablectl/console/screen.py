@@ -203,7 +203,7 @@ def next_words(model: Model, seen: Seen) -> tuple[str, str]:
         case "idle":
             return f"NEXT: open betting{'. The coming hand is the LAST' if last else ''}", "next"
         case "betting":
-            return "BETS ARE OPEN: draw no card", "next"
+            return _betting(model, seen)
         case "no more bets":
             return "NO MORE BETS. NEXT: Player's first card", "next"
         case "dealing" if r is not None and r.to_be_turned:
@@ -216,6 +216,18 @@ def next_words(model: Model, seen: Seen) -> tuple[str, str]:
             return _announce(model, seen, r.outcome, (r.player, r.banker)), f"{r.outcome}won"
         case _:
             return seen.phase, "next"
+
+
+def _betting(model: Model, seen: Seen) -> tuple[str, str]:
+    """Betting is open: who has placed, where the game server tells. Nothing is closed by that."""
+    if seen.placed is None:
+        return "BETS ARE OPEN: draw no card", "next"
+    if seen.placed.everybody:
+        early = next((one.key for one in keys(seen, model.past) if one.means == "bets close"), "")
+        how = f": betting may be closed early, key {early}" if early else ""
+        return f"ALL HAVE PLACED{how}", "tiewon"
+    have = "player has" if seen.placed.players == 1 else "players have"
+    return f"BETS ARE OPEN: draw no card. {seen.placed.placed} of {seen.placed.players} {have} placed", "next"
 
 
 def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, int | None]) -> str:

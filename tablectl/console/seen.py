@@ -104,6 +104,15 @@ class RoundSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedSeen:
+    """Who has placed for the round in play, as the game server counts: ``placed`` of ``players``."""
+
+    players: int
+    placed: int
+    everybody: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HoldSeen:
     """One reason why the table is on hold."""
 
@@ -165,6 +174,8 @@ class Seen:
     say: tuple[str, ...]
     alerts: tuple[AlertSeen, ...]
     lights: tuple[Light, ...] = field(default=())
+    placed: PlacedSeen | None = None
+    """While betting is open for this very round; None where nothing is known of it."""
 
     @property
     def held(self) -> bool:
@@ -221,7 +232,20 @@ def read(raw: Mapping[str, Any]) -> Seen:
             for one in map(mapping, listed(raw.get("alerts")))
         ),
         lights=_lights(raw),
+        placed=_placed(raw),
     )
+
+
+def _placed(raw: Mapping[str, Any]) -> PlacedSeen | None:
+    """That of another round, or of more players than there are, is no word on this one."""
+    said, shoe, now = (mapping(raw.get(name)) for name in ("placed", "shoe", "round"))
+    players, placed = number(said.get("players")), number(said.get("placed"))
+    if raw.get("phase") != "betting" or not players or placed is None or placed > players:
+        return None
+    here = number(shoe.get("number")), number(now.get("number"))
+    if None in here or (number(said.get("shoe")), number(said.get("round"))) != here:
+        return None
+    return PlacedSeen(players, placed, said.get("all") is True and placed == players)
 
 
 def _shoe(shoe: Mapping[str, Any]) -> ShoeSeen | None:

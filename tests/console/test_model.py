@@ -35,6 +35,16 @@ def test_a_command_carries_what_was_on_the_screen() -> None:
     assert sent.body["args"] == {"outcome": "tie"}
 
 
+def test_that_all_have_placed_closes_nothing_by_itself_and_the_key_asks_as_always() -> None:
+    told = {"shoe": 12, "round": 34, "players": 3, "placed": 3, "all": True}
+    model = at("betting", placed=told)
+    assert model.sending == "" and model.waited(20.0).sending == ""
+    model, sent = pressed(model, "-")
+    assert sent is None and model.dialog is not None
+    model, sent = pressed(model, "1")
+    assert isinstance(sent, Send) and sent.name == "bets close"
+
+
 def test_a_dialog_keeps_what_it_began_with() -> None:
     model, _ = pressed(at("betting"), "-")
     model = model.told(state("betting", version=513), 10.1)

@@ -127,6 +127,44 @@ def test_the_countdown_runs_between_two_answers_and_ends_at_nothing() -> None:
     assert model(state("idle")).seconds_left(0.0) is None
 
 
+def placed(players: object, placed: object, everybody: object = False, **other: object) -> Raw:
+    told = {"shoe": 12, "round": 34, "players": players, "placed": placed, "all": everybody}
+    return state("betting", placed=told | other)
+
+
+def test_who_has_placed_and_that_betting_may_be_closed_early() -> None:
+    open_ = " BETS ARE OPEN: draw no card"
+    for on in (HERE, Terminal(80, 24, blocks=False), Terminal(60, 20), Terminal(120, 40)):
+        assert f"{open_}. 2 of 3 players have placed" in text(model(placed(3, 2)), on)
+    assert f"{open_}. 0 of 1 player has placed" in text(model(placed(1, 0)))
+    shown = text(model(placed(3, 3, True)))
+    assert (
+        " ALL HAVE PLACED: betting may be closed early, key - " in shown
+        and " -  close betting early" in shown
+    )
+    assert open_ not in shown
+    assert "players have placed" not in text(model(placed(3, 2)).gone("down", 0.0))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({}, state("betting", placed=None), state("betting", placed=[3]), placed(3, 4), placed(0, 0, True)),
+        *(placed(-1, 0), placed("3", "2"), placed(True, True, True), placed(3, None), placed(10**20, 1)),
+        *(placed(3, 3, True, round=33), placed(3, 3, True, shoe=11), placed(3, 3, True, round=None)),
+        *(placed(3, 3, True) | {"shoe": None}, placed(3, 3, True) | {"phase": "no more bets"}),
+    ],
+)
+def test_no_word_or_an_odd_one_on_who_has_placed_is_none(odd: Raw) -> None:
+    assert read(odd).placed is None
+    assert "placed" not in text(model(odd)).lower()
+
+
+def test_all_have_placed_only_if_all_have() -> None:
+    for raw in (placed(3, 2, True), placed(3, 3), placed(3, 3, "yes")):
+        assert "ALL HAVE PLACED" not in text(model(raw))
+
+
 def test_the_shoe_and_its_last_hand() -> None:
     assert "200 of 416 left, cutting card in about 148" in text(model(state("idle")))
     last = {

@@ -8,9 +8,10 @@ import pytest
 from textual.events import Paste
 
 from tablectl.console import big
-from tablectl.console.app import Fault
+from tablectl.console.app import Fault, Told
+from tablectl.console.model import Send
 from tests.console.shoes import RULES, play, story
-from tests.console.states import PAD, event, held
+from tests.console.states import PAD, event, held, state
 from tests.console.terminal import COLOUR, RealTerminal
 from tests.console.working import ByCommands, ByKeys, Seat
 from tests.e2e.harness import BARE, SOAK, Rig
@@ -138,6 +139,24 @@ async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
         assert keys.screen.isascii()
         await keys.press("+")
     assert app.return_code == 0
+
+
+async def test_all_have_placed_and_the_dealer_closes_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Send] = []
+    monkeypatch.setattr("tablectl.console.app.DaemonLine.start", lambda _: None)
+    monkeypatch.setattr("tablectl.console.app.DaemonLine.send", lambda _, order: sent.append(order))
+    app = Seat("/nonexistent", settles=0.0)
+    async with app.run_test(size=(80, 24)) as pilot:
+        keys = ByKeys(app, pilot)
+        for placed in (2, 3):
+            told = {"shoe": 12, "round": 34, "players": 3, "placed": placed, "all": placed == 3}
+            raw = state("betting", placed=told)
+            app.post_message(Told(lambda model, now, raw=raw: model.told(raw, now)))  # type: ignore[misc]
+            await keys.sees("ALL HAVE PLACED" if placed == 3 else "2 of 3 players have placed")
+        await keys.sees("betting may be closed early, key -")
+        assert sent == []
+        await keys.press("-", "1")
+    assert [order.name for order in sent] == ["bets close"]
 
 
 async def test_a_fault_of_the_console_tells_no_pin(monkeypatch: pytest.MonkeyPatch) -> None:
