@@ -56,21 +56,21 @@ def screen(model: Model, on: Terminal, now: float, clock: str = "") -> list[Line
 
 
 def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
-    why = wrap(model.stale(now), on.width - 2, 4)
+    w, why = model.words, wrap(model.stale(now), on.width - 2, 4)
     return [
         (Span(pad(" tablectl console", on.width), "head"),),
         (),
-        (Span(" Waiting for the table's daemon."),),
+        (Span(f" {w('Waiting for the daemon of the table.')}"),),
         *((Span(f" {line}", "warn"),) for line in why),
         (),
-        (Span(" [.] leave"),),
+        (Span(f" [.] {w('leave')}"),),
     ]
 
 
 def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
     stale = bool(model.stale(now))
     prompt = _next(model, seen, on, now)
-    large = _large_prompt(prompt[0], on) if on.height >= TALL else [prompt]
+    large = _large_prompt(prompt[0], on, seen.words("NEXT: ")) if on.height >= TALL else [prompt]
     top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), *large]
     top += _faded(hands(seen, model.past, on.width, blocks=on.blocks), stale)
     if model.dialog is not None:
@@ -91,9 +91,9 @@ def _faded(lines: list[Line], stale: bool) -> list[Line]:
     return [tuple(Span(text, "dim") for text, _ in line) for line in lines] if stale else lines
 
 
-def _large_prompt(prompt: Span, on: Terminal) -> list[Line]:
+def _large_prompt(prompt: Span, on: Terminal, head: str) -> list[Line]:
     """The prompt in large letters where it is short enough, else with room around it."""
-    words = prompt.text.strip().removeprefix("NEXT: ")
+    words = prompt.text.strip().removeprefix(head)
     if big.drawable(words):
         rows = [f" {row}" for row in big.draw(words, blocks=on.blocks)]
         if cells(rows[0]) < on.width:
@@ -131,27 +131,29 @@ def _whole_seconds(left: float) -> int:
 
 def _head(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> Line:
     style = "stale" if model.stale(now) else "head"
-    left = [f" {seen.table}", *(["TEST TABLE"] if seen.test else [])]
+    w = seen.words
+    left = [f" {seen.table}", *([w("TEST TABLE")] if seen.test else [])]
     if seen.round is not None:
-        left.append(f"round {seen.where}{' FREE HAND' if seen.round.free else ''}")
+        left.append(w("round {where}", where=seen.where) + (f" {w('FREE HAND')}" if seen.round.free else ""))
     elif seen.shoe is not None:
-        left.append(f"shoe {seen.shoe.number}")
-    left.append(f"dealer {seen.dealer}, picks up {seen.pickup}" if seen.dealer else "no dealer")
+        left.append(w("shoe {n}", n=seen.shoe.number))
+    signed_in = w("dealer {name}, picks up {side}", name=seen.dealer, side=w(seen.pickup))
+    left.append(signed_in if seen.dealer else w("no dealer"))
     right = (Span(f"  {clock} ", style),) if clock else ()
     return beside((Span("  ".join(left), style),), right, on.width, style)
 
 
 def _word(seen: Seen) -> str:
     if seen.phase == "burning" and seen.burns_due:
-        return f"burn {seen.burns_due}"
-    return seen.phase
+        return seen.words("burn {n}", n=seen.burns_due)
+    return seen.words(seen.phase)
 
 
 def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]:
     stale = bool(model.stale(now))
     words, style = _word(seen), PHASE_STYLE.get(seen.phase, "phase")
     if seen.held:
-        words, style = "on hold", "bad"
+        words, style = seen.words("on hold"), "bad"
     left = model.seconds_left(now)
     count = "" if left is None else str(_whole_seconds(left))
     drawn = big.draw(words, blocks=on.blocks)
@@ -160,92 +162,97 @@ def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]
     for row, (text, digits) in enumerate(zip(drawn, numbers, strict=True)):
         right: Line = (Span(f"{digits}  ", count_style),) if digits else ()
         if seen.held and row == 0 and not digits:
-            right = (Span(f"{seen.phase}  ", "dim"),)
+            right = (Span(f"{seen.words(seen.phase)}  ", "dim"),)
         if stale:
-            right = (Span("STALE  ", "stale"),) if row == 0 else ()
+            right = (Span(f"{seen.words('STALE')}  ", "stale"),) if row == 0 else ()
         yield beside((Span(f" {text}", "dim" if stale else style),), right, on.width)
 
 
 def _next(model: Model, seen: Seen, on: Terminal, now: float) -> Line:
     """What the dealer does next: the prompt."""
     if model.stale(now):
-        return (Span(pad(" STALE: this is how it was. Nothing is sent. Trying again.", on.width), "stale"),)
+        was = seen.words("STALE: this is how it was. Nothing is sent. Trying again.")
+        return (Span(pad(f" {was}", on.width), "stale"),)
     words, style = next_words(model, seen)
     return (Span(pad(f" {words}", on.width), style),)
 
 
 def next_words(model: Model, seen: Seen) -> tuple[str, str]:
     """What comes next in words, and the style that fits it."""
-    r = seen.round
+    r, w = seen.round, seen.words
     if seen.held:
-        return f"HOLD: {seen.holds[0].message}", "held"
+        return w("HOLD: {why}", why=w.told(seen.holds[0].message)), "held"
     if seen.unread:
-        return "NEXT: scan the card again, it could not be read", "alarm"
+        return w("NEXT: scan the card again, it could not be read"), "alarm"
     if seen.counting:
-        return f"COUNT of the cards: {seen.counting}", "next"
+        return w("COUNT of the cards: {how_far}", how_far=seen.counting), "next"
     if seen.rescan:
-        return f"SCAN AGAIN: {seen.rescan}", "next"
-    last = " This is the LAST HAND." if seen.shoe is not None and seen.shoe.last_hand else ""
+        return w("SCAN AGAIN: {how_far}", how_far=seen.rescan), "next"
+    last = seen.shoe is not None and seen.shoe.last_hand
     match seen.phase:
         case "closed":
-            return "NEXT: open the table", "next"
-        case "no shoe" | "shuffle due" if not seen.dealer:
-            return "NEXT: a dealer signs in", "next"
+            return w("NEXT: open the table"), "next"
+        case "no shoe" | "shuffle due" | "idle" if not seen.dealer:
+            return w("NEXT: a dealer signs in"), "next"
         case "no shoe":
-            return "NEXT: shuffle, cut and load, then start the new shoe", "next"
+            return w("NEXT: shuffle, cut and load, then start the new shoe"), "next"
         case "shuffle due":
-            return "NEXT: shuffle and load, then start the new shoe", "next"
+            return w("NEXT: shuffle and load, then start the new shoe"), "next"
         case "burning":
             why = f" ({seen.burn_reason})" if seen.burn_reason else ""
-            return f"NEXT: burn {seen.burns_due or ''} face down{why}".replace("  ", " "), "next"
-        case "idle" if not seen.dealer:
-            return "NEXT: a dealer signs in", "next"
+            return w("NEXT: burn {n} face down{why}", n=seen.burns_due or "", why=why).replace(
+                "  ", " "
+            ), "next"
+        case "idle" if last:
+            return w("NEXT: open betting. The coming hand is the LAST"), "next"
         case "idle":
-            return f"NEXT: open betting{'. The coming hand is the LAST' if last else ''}", "next"
+            return w("NEXT: open betting"), "next"
         case "betting":
             return _betting(model, seen)
         case "no more bets":
-            return "NO MORE BETS. NEXT: Player's first card", "next"
+            return w("NO MORE BETS. NEXT: Player's first card"), "next"
         case "dealing" if r is not None and r.to_be_turned:
-            return "NEXT: turn the four cards, then press Enter", "next"
+            return w("NEXT: turn the four cards, then press Enter"), "next"
         case "dealing" if r is not None and not r.cards:
-            return f"NEXT: deal, face down: {r.face_down} of 4", "next"
+            return w("NEXT: deal, face down: {n} of 4", n=r.face_down), "next"
         case "dealing" if r is not None:
-            return f"NEXT: {r.words.rpartition(': ')[2].upper()}", "next"
+            return f"{w('NEXT: ')}{r.words.rpartition(': ')[2].upper()}", "next"
         case "complete" if r is not None and r.outcome is not None:
             return _announce(model, seen, r.outcome, (r.player, r.banker)), f"{r.outcome}won"
         case _:
-            return seen.phase, "next"
+            return w(seen.phase), "next"
 
 
 def _betting(model: Model, seen: Seen) -> tuple[str, str]:
     """Betting is open: who has placed, where the game server tells. Nothing is closed by that."""
+    w, open_ = seen.words, seen.words("BETS ARE OPEN: draw no card")
     if seen.placed is None:
-        return "BETS ARE OPEN: draw no card", "next"
+        return open_, "next"
     if seen.placed.everybody:
         early = next((one.key for one in keys(seen, model.past) if one.means == "bets close"), "")
-        how = f": betting may be closed early, key {early}" if early else ""
-        return f"ALL HAVE PLACED{how}", "tiewon"
-    have = "player has" if seen.placed.players == 1 else "players have"
-    return f"BETS ARE OPEN: draw no card. {seen.placed.placed} of {seen.placed.players} {have} placed", "next"
+        how = w(": betting may be closed early, key {key}", key=early) if early else ""
+        return w("ALL HAVE PLACED") + how, "tiewon"
+    players = "{n} of 1 player has placed" if seen.placed.players == 1 else "{n} of {all} players have placed"
+    return f"{open_}. {w(players, n=seen.placed.placed, all=seen.placed.players)}", "next"
 
 
 def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, int | None]) -> str:
-    words = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITÉ, TIE"}[outcome]
-    how = "announce it"
+    w = seen.words
+    words = w({"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITÉ, TIE"}[outcome])
+    how = w("announce it")
     if model.past.confirm == "shoe" and not seen.step_lost:
-        how = "press the shoe's result button"
+        how = w("press the shoe's result button")
     elif seen.step_lost:
-        how = "the shoe is out of step: announce it here"
-    return f"{words}, Player {totals[0]}, Banker {totals[1]}: {how}"
+        how = w("the shoe is out of step: announce it here")
+    return w("{wins}, Player {p}, Banker {b}: {how}", wins=words, p=totals[0], b=totals[1], how=how)
 
 
 def _message(model: Model, on: Terminal, now: float) -> list[Line]:
     if model.sending:
-        return [(Span(f" sending: {model.sending} ...", "warn"),)]
+        return [(Span(f" {model.words('sending: {command} ...', command=model.sending)}", "warn"),)]
     message = model.message
     if why := model.stale(now):
-        lines = wrap(f"STALE: {why}", on.width - 6, 3)
+        lines = wrap(f"{model.words('STALE')}: {why}", on.width - 6, 3)
         return [(Span(f"     {line}", "warn"),) for line in lines]
     if message is None or message.over(now):
         return []
