@@ -12,18 +12,19 @@ from unittest.mock import patch
 from tablectl.console.app import Console
 from tablectl.console.language import LANGUAGES
 from tablectl.console.model import Model
-from tests.console.states import Raw, held, past, round_, state
+from tests.console.states import LAST_SHOE, Raw, held, past, round_, state
 
-LAST = {"number": 12, "left": 50, "out": 366, "rounds": 71, "cut": True, "last_round": 72, "last_hand": True}
 DOWN = "nobody listens there: it is down; systemctl status 'tablectl@*' says why"
 FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+PLACED = {"shoe": 12, "round": 71, "players": 3, "placed": 2, "all": False}
 
 Shot = tuple[str, Raw, str, tuple[int, int], bool]
 
 SHOTS: tuple[Shot, ...] = (
     (
         "console-betting",
-        state("betting", shoe=None) | {"shoe": LAST | {"last_hand": True}},
+        state("betting", shoe=LAST_SHOE, where="12/71", round=round_("betting", number=71), placed=PLACED),
         "",
         (80, 24),
         True,
@@ -47,7 +48,9 @@ async def draw(folder: Path, shot: Shot) -> None:
         app = Console("/run/tablectl/T07/tablectl.sock", blocks=rich, colours=rich, words=words, settles=0.0)
         async with app.run_test(size=size) as pilot:
             now = time.monotonic()
-            app.model = Model(past=past(), settles=0.0, words=words).told(raw | {"test": False}, now)
+            app.model = Model(past=past(raw["round"]["number"]), settles=0.0, words=words).told(
+                raw | {"test": False}, now
+            )
             for key in keys:
                 press(app, key)
             await pilot.pause(0.3)

@@ -18,7 +18,19 @@ from tablectl.console.screen import PHASE_STYLE, Terminal, next_words, screen
 from tablectl.console.seen import read
 from tablectl.table import Phase
 from tablectl.table.holds import HOLDS
-from tests.console.states import EVIL, Raw, event, every, held, past, result, round_, state
+from tests.console.states import (
+    EVIL,
+    FRESH_SHOE,
+    LAST_SHOE,
+    Raw,
+    event,
+    every,
+    held,
+    past,
+    result,
+    round_,
+    state,
+)
 
 HERE = Terminal(80, 24)
 SIZES = (
@@ -114,7 +126,7 @@ def test_faces_that_lie_down_are_not_shown_and_the_last_hand_stays_until_the_nex
     over = text(model(state("idle")))
     assert "12/33 is over" in over and "│ 4♠│ │ 5♦│" in over
     assert "is over" not in text(model(state("betting")))
-    assert "is over" not in text(model(state("idle", shoe={"number": 13, "left": 416, "out": 0})))
+    assert "is over" not in text(model(state("idle", shoe=FRESH_SHOE | {"number": 13})))
 
 
 def test_the_countdown_runs_between_two_answers_and_ends_at_nothing() -> None:
@@ -168,19 +180,10 @@ def test_all_have_placed_only_if_all_have() -> None:
 
 def test_the_shoe_and_its_last_hand() -> None:
     assert "200 of 416 left, cutting card in about 148" in text(model(state("idle")))
-    last = {
-        "number": 12,
-        "left": 40,
-        "out": 376,
-        "rounds": 70,
-        "cut": True,
-        "last_round": 71,
-        "last_hand": True,
-    }
-    shown = text(model(state("idle", shoe=last)))
+    shown = text(model(state("idle", shoe=LAST_SHOE)))
     assert "LAST HAND BEFORE SHUFFLE" in shown and "CUTTING CARD OUT" in shown
     assert "The coming hand is the LAST" in shown
-    more = text(model(state("dealing", shoe=last | {"last_hand": False})))
+    more = text(model(state("dealing", shoe=LAST_SHOE | {"last_hand": False})))
     assert "LAST HAND BEFORE" not in more and "The last hand before the shuffle is round 12/71" in more
     by_share = replace(past(), by_share=True, cut_place=371)
     assert "end of the shoe in about 155" in text(Model(past=by_share).told(state("idle"), 0.0))
