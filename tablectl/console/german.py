@@ -244,6 +244,12 @@ ANSWERS = {
     "[{key}] has just changed to: {what}. Look, then press again.": (
         "[{key}] heißt seit eben: {what}. Ansehen, dann noch einmal drücken."
     ),
+    "[{key}] is held down or came twice. Let go, look, press again.": (
+        "[{key}] klemmt oder kam doppelt. Loslassen, ansehen, noch einmal drücken."
+    ),
+    "Nobody presses keys so fast. Look, then press [{key}] again.": (
+        "So schnell drückt niemand. Ansehen, dann [{key}] noch einmal drücken."
+    ),
     "{what}: nobody answered, nothing was sent.": "{what}: keine Antwort, nichts wurde gesendet.",
     "sending: {command} ...": "sende: {command} ...",
     "NOT SENT: {command}; {why}": "NICHT GESENDET: {command}; {why}",

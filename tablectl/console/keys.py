@@ -38,6 +38,11 @@ class Key:
     main: bool = False
 
 
+def cap(key: str) -> str:
+    """A key as it is written on it."""
+    return "Enter" if key == "enter" else key
+
+
 def phase_of(seen: Seen) -> Phase | None:
     """The phase, where this console knows it."""
     try:

@@ -14,13 +14,17 @@ from typing import Any
 
 from tablectl.console.bounded import number, text
 from tablectl.console.dialog import Choice, Dialog, Leave, Order
-from tablectl.console.keys import MORE_WAYS, keys, way_pages
+from tablectl.console.keys import MORE_WAYS, cap, keys, way_pages
 from tablectl.console.language import ENGLISH, Language
 from tablectl.console.past import Past
 from tablectl.console.seen import Seen, read
 
 SETTLES = 0.4
 """How long (s) a key must have meant the same before it is taken: nobody reads and acts faster."""
+REPEATS = 1.1
+"""A key that is held down comes again by itself within so long (s), a second later at the most."""
+RUSHES = 0.015
+"""Two keys closer than this (s) nobody has pressed: a text was pasted, or they were held up on their way."""
 SILENT = 8.0
 """Without an answer for so long (s) what is shown is stale: the daemon answers every 5 s at least."""
 LEFT_OPEN = 90.0
@@ -89,7 +93,8 @@ class Model:
     page: int = 0
     settles: float = SETTLES
     touched: float = 0.0
-    """When a key was pressed last."""
+    """When a key was pressed last, and which."""
+    last_key: str = ""
     words: Language = ENGLISH
 
     # --- what comes from the daemon ---------------------------------------------------------------
@@ -163,7 +168,20 @@ class Model:
 
     def key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         """After a key, and what is to be done outside."""
-        return replace(self, touched=now)._key(PAD.get(key, key), now)
+        key = PAD.get(key, key)
+        model, wanted = self._key(key, now)
+        return replace(model, touched=now, last_key=key), wanted
+
+    def _unmeant(self, key: str, now: float) -> str:
+        """Why nothing may be sent by this key: it may be that nobody has pressed it now. Empty if not."""
+        since = now - self.touched
+        if not self.settles or not self.last_key:
+            return ""
+        if key == self.last_key and since < REPEATS:
+            return self.words("[{key}] is held down or came twice. Let go, look, press again.", key=cap(key))
+        if since < RUSHES:
+            return self.words("Nobody presses keys so fast. Look, then press [{key}] again.", key=cap(key))
+        return ""
 
     def _key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         if key in NO_NUMBERS:
@@ -181,12 +199,14 @@ class Model:
         since = self.meant.get(key, ("", now))[1]
         if not found.at_once and now - since < self.settles:
             told = "[{key}] has just changed to: {what}. Look, then press again."
-            return self.says(self.words(told, key=key, what=found.label), "dim", now), None
+            return self.says(self.words(told, key=cap(key), what=found.label), "dim", now), None
         dialog = Dialog(found.label, found.make, self.seen.version, self.seen.where)
         asked = dialog.asks()
-        if isinstance(asked, Order):
-            return self._send(asked, dialog, now)
-        return replace(self, dialog=dialog, message=None), None
+        if not isinstance(asked, Order):
+            return replace(self, dialog=dialog, message=None), None
+        if why := self._unmeant(key, now):
+            return self.says(why, "dim", now), None
+        return self._send(asked, dialog, now)
 
     def waited(self, now: float) -> Model:
         """Time has come this far."""
@@ -205,6 +225,8 @@ class Model:
                 return replace(self, dialog=after, message=None), None
             case Leave():
                 return replace(self, dialog=None), after
+            case Order() if after.command != "hold" and (why := self._unmeant(key, now)):
+                return self.says(why, "dim", now), None
             case Order():
                 return replace(self, dialog=None)._send(after, dialog, now)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tablectl.console import big, middle
 from tablectl.console.hands import hands
-from tablectl.console.keys import Key, keys
+from tablectl.console.keys import Key, cap, keys
 from tablectl.console.model import Model
 from tablectl.console.paper import Line, Span, beside, cells, fit, pad, poor_lines, size, wrap
 from tablectl.console.seen import Seen
@@ -114,7 +114,8 @@ def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
     r = seen.round
     if r is not None and r.cards:
         lines.append((Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),))
-    foot = [*_message(model, on, now), *_keys(model, seen, on)]
+    told, shown = _message(model, on, now), _keys(model, seen, on)
+    foot = [*told[: max(1, on.height - len(lines) - len(shown))], *shown]
     room = max(0, on.height - len(lines) - len(foot))
     return lines + middle.body(model, seen, on.width, room)[:room] + foot
 
@@ -281,6 +282,5 @@ def _keys(model: Model, seen: Seen, on: Terminal) -> list[Line]:
 
 
 def _cap(one: Key) -> Line:
-    name = "Enter" if one.key == "enter" else one.key
     style = "keymain" if one.main else "keyhold" if one.means == "hold" else "key"
-    return (Span(f" {name} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))
+    return (Span(f" {cap(one.key)} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))

@@ -269,6 +269,7 @@ def test_text_is_cut_to_cells() -> None:
     ]
     assert wrap("", 7, 2) == [] and size(fit((), 9)) == 9
     assert poor("Zoë ♠ 日") == "Zoe S \\u65e5"
+    assert poor("Übung Ü ÖFFNEN EINSÄTZE Größe") == "Uebung Ue OEFFNEN EINSAETZE Groesse"
 
 
 def test_large_letters_are_equally_high_and_there_for_every_word_that_is_drawn() -> None:
