@@ -88,6 +88,15 @@ def body(model: Model, seen: Seen, width: int, room: int) -> list[Line]:
     return lines + [_ended(one, w, width) for one in model.past.rounds[: max(0, room - len(lines))]]
 
 
+def needs(model: Model, seen: Seen, width: int) -> int:
+    """How many lines a question or the ways out of a hold take; nothing else has to be there whole."""
+    if model.dialog is not None:
+        return len(_asked(model, model.dialog, width)[0]) + 1
+    if not seen.held:
+        return 0
+    return len(list(_holds(model, seen, width, 99))) + bool(seen.alerts)
+
+
 def _says(seen: Seen) -> tuple[str, ...]:
     """What was said last, but for what stands on the screen elsewhere."""
     elsewhere = {hold.message for hold in seen.holds} | {alert.message for alert in seen.alerts}
@@ -158,11 +167,27 @@ def lights(seen: Seen, width: int) -> list[Line]:
     return lines
 
 
+def worst_lights(seen: Seen, width: int) -> list[Line]:
+    """The same on one line, the troubles only if there are some."""
+    bad = [light for light in seen.lights if not light.good]
+    if not bad:
+        return lights(seen, width)
+    spans = [(Span(f" {one.name} ", "alarm"), Span(f" {one.why}  ", "bad")) for one in bad]
+    return [fit((Span(" "), *(span for pair in spans for span in pair)), width)]
+
+
 # --- dialogs --------------------------------------------------------------------------------------
 
 
 def dialog(model: Model, open_: Dialog, width: int, room: int) -> list[Line]:
-    """The question that stands open."""
+    """The question that stands open, on so many lines."""
+    made, foot = _asked(model, open_, width)
+    made = made[: max(1, room - 1)]
+    return [*made, *([()] * (room - 1 - len(made))), foot]
+
+
+def _asked(model: Model, open_: Dialog, width: int) -> tuple[list[Line], Line]:
+    """Its lines, and the last one, which tells how to go on."""
     asked, w = open_.asks(), model.words
     made: list[Line] = [fit((Span(f" {open_.name}", "dialog"),), width, "dialog")]
     if model.changed_since:
@@ -196,9 +221,7 @@ def dialog(model: Model, open_: Dialog, width: int, room: int) -> list[Line]:
     for words in (w(open_.wrong), model.message.text if model.message is not None else ""):
         made += [(Span(f"   {line}", "bad"),) for line in wrap(words, width - 4, 3)]
     back = w("Enter on nothing or Esc goes back") if isinstance(asked, Entry) else w(". goes back")
-    foot = beside((Span(f"  {hint}", "dim"),), (Span(f"{back} ", "dim"),), width)
-    made = made[: max(1, room - 1)]
-    return [*made, *([()] * (room - 1 - len(made))), foot]
+    return made, beside((Span(f"  {hint}", "dim"),), (Span(f"{back} ", "dim"),), width)
 
 
 def _question(title: str, width: int, *, danger: bool = False) -> list[Line]:

@@ -23,6 +23,8 @@ LEAST = (80, 24)
 TALL = 28
 """Lines from which on the prompt is in large letters."""
 
+TIGHTEST = 3
+
 PHASE_STYLE = {
     "betting": "good",
     "no more bets": "bad",
@@ -68,22 +70,50 @@ def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
 
 
 def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
+    """All of it. Where a hold's ways out or a question need the room, other things give way, step by step."""
+    need = middle.needs(model, seen, on.width)
+    for tight in range(TIGHTEST + 1):
+        top, foot = _top(model, seen, on, now, clock, tight), _foot(model, seen, on, now, tight)
+        if len(top) + len(foot) + need <= on.height:
+            break
+    room = on.height - len(top) - len(foot)
+    if model.dialog is not None:
+        return top + middle.dialog(model, model.dialog, on.width, room)
+    body = middle.body(model, seen, on.width, max(0, room))[: max(0, room)]
+    return top + body + [()] * (room - len(body)) + foot
+
+
+def _top(model: Model, seen: Seen, on: Terminal, now: float, clock: str, tight: int) -> list[Line]:
+    """Down to the shoe. ``tight``: 1, the phase in small letters; 3, the hands on one line."""
     stale = bool(model.stale(now))
     prompt = _next(model, seen, on, now)
     large = _large_prompt(prompt[0], on, seen.words("NEXT: ")) if on.height >= TALL else [prompt]
-    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), *large]
-    top += _faded(hands(seen, model.past, on.width, blocks=on.blocks), stale)
+    phase = list(_large(model, seen, on, now)) if tight < 1 else [_phase_line(model, seen, now)]
+    laid = hands(seen, model.past, on.width, blocks=on.blocks) if tight < TIGHTEST else _cards_line(seen)
+    top = [_head(model, seen, on, now, clock), *phase, *large, *_faded(laid, stale)]
+    return top if model.dialog is not None else top + middle.shoe(seen, model.past, on.width)
+
+
+def _foot(model: Model, seen: Seen, on: Terminal, now: float, tight: int) -> list[Line]:
+    """Devices, message, keys. ``tight``: 2, one line each for devices and message."""
     if model.dialog is not None:
-        room = on.height - len(top)
-        return top + middle.dialog(model, model.dialog, on.width, room)
-    top += middle.shoe(seen, model.past, on.width)
-    foot = [*_message(model, on, now), *_faded(_keys(model, seen, on), stale)]
-    lights = _faded(middle.lights(seen, on.width), stale)
-    room = on.height - len(top) - len(foot)
-    middle_room = max(0, room - len(lights))
-    body = middle.body(model, seen, on.width, middle_room)[:middle_room]
-    body += [()] * (middle_room - len(body))
-    return top + (body + lights)[:room] + foot
+        return []
+    stale = bool(model.stale(now))
+    lights, told = middle.lights(seen, on.width), _message(model, on, now)
+    if tight >= TIGHTEST - 1:
+        lights, told = middle.worst_lights(seen, on.width), told[:1]
+    return [*_faded(lights, stale), *told, *_faded(_keys(model, seen, on), stale)]
+
+
+def _phase_line(model: Model, seen: Seen, now: float) -> Line:
+    return (Span(f" {_word(seen).upper()}{_countdown(model, now)} ", "phase"),)
+
+
+def _cards_line(seen: Seen) -> list[Line]:
+    r = seen.round
+    if r is None or not r.cards:
+        return []
+    return [(Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),)]
 
 
 def _faded(lines: list[Line], stale: bool) -> list[Line]:
@@ -106,14 +136,12 @@ def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
     """A window too small for it all: what must not be missed."""
     lines = [
         _head(model, seen, on, now, ""),
-        (Span(f" {_word(seen).upper()}{_countdown(model, now)} ", "phase"),),
+        _phase_line(model, seen, now),
         _next(model, seen, on, now),
     ]
     if model.dialog is not None:
         return lines + middle.dialog(model, model.dialog, on.width, on.height - len(lines))
-    r = seen.round
-    if r is not None and r.cards:
-        lines.append((Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),))
+    lines += _cards_line(seen)
     told, shown = _message(model, on, now), _keys(model, seen, on)
     foot = [*told[: max(1, on.height - len(lines) - len(shown))], *shown]
     room = max(0, on.height - len(lines) - len(foot))
@@ -252,7 +280,8 @@ def _message(model: Model, on: Terminal, now: float) -> list[Line]:
     if model.sending:
         return [(Span(f" {model.words('sending: {command} ...', command=model.sending)}", "warn"),)]
     message = model.message
-    if why := model.stale(now):
+    refused = message is not None and message.kind == "bad" and not message.over(now)
+    if (why := model.stale(now)) and not refused:
         lines = wrap(f"{model.words('STALE')}: {why}", on.width - 6, 3)
         return [(Span(f"     {line}", "warn"),) for line in lines]
     if message is None or message.over(now):

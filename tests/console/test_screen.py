@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tablectl.console import big
-from tablectl.console.dialog import Dialog
+from tablectl.console.dialog import Choice, Dialog
 from tablectl.console.keys import keys
 from tablectl.console.language import ENGLISH
 from tablectl.console.model import Model
@@ -97,12 +97,48 @@ def test_a_hold_is_told_with_every_way_out(code: str, on: Terminal) -> None:
     assert seen is not None
     first = text(made, on)
     assert f"HOLD: {ENGLISH(HOLDS[code].means)}" in first
-    assert all(line.rstrip() in first for line in big.draw("on hold", blocks=on.blocks))
+    if on.blocks and code != "integrity":  # these have so much to tell that the large letters give way
+        assert all(line.rstrip() in first for line in big.draw("on hold", blocks=True))
     for one in keys(seen, made.past):
         if one.means.startswith("way "):
             assert f" {one.key}  {cut(one.label, 73)}" in first, (code, one)
     assert "K1" in first or len(seen.ways) > 8
     assert "[8]" not in first
+
+
+DOWN = {"up": False, "health": "absent", "why": "no such port " * 9}
+
+
+@pytest.mark.parametrize("on", [HERE, Terminal(80, 24, blocks=False)], ids=str)
+@pytest.mark.parametrize("code", HOLDS)
+def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Terminal) -> None:
+    raw = held(code, kept=3, scanner=DOWN, link={"good": False, "why": "refused " * 20}, shoe=LAST_SHOE)
+    raw |= {"journal": {"state": "slow", "why": "slow " * 20}, "beeper": {"why": "mute"}}
+    raw["alerts"] = [{"alert": f"alert-{n}", "message": "wrong " * 20} for n in range(5)]
+    made = model(raw).says("refused: " + "because " * 30, "bad", 0.0)
+    shown = text(made, on)
+    assert made.seen is not None
+    for one in keys(made.seen, made.past):
+        assert f" {one.key}  {cut(one.label, 73)}" in shown, (one, shown)
+    assert "LAST HAND BEFORE SHUFFLE" in shown and "8S" in shown.replace("8♠", "8S")
+    assert " refused: because" in shown and " scanner " in shown
+    for key in ("0", "*"):
+        asked, _ = made.key(key, 1.0)
+        asked = asked.says("refused: " + "because " * 30, "bad", 1.0)
+        assert asked.dialog is not None
+        choice = asked.dialog.asks()
+        assert isinstance(choice, Choice)
+        assert all(
+            f" {n}  {cut(told, 70)}" in text(asked, on) for n, _, told in asked.dialog.options(choice) if told
+        )
+
+
+def test_what_was_not_sent_is_told_while_the_daemon_is_away() -> None:
+    gone = model(state("idle")).gone("down", 0.0)
+    refused, sent = gone.key("enter", 3.0)
+    assert sent is None
+    assert "NOT SENT: bets open; no answer for 3 s; down" in text(refused, now=4.0)
+    assert "STALE: no answer for 70 s; down" in text(refused, now=70.0)
 
 
 def test_both_hands_with_points_and_totals() -> None:
