@@ -172,8 +172,12 @@ def worst_lights(seen: Seen, width: int) -> list[Line]:
     bad = [light for light in seen.lights if not light.good]
     if not bad:
         return lights(seen, width)
-    spans = [(Span(f" {one.name} ", "alarm"), Span(f" {one.why}  ", "bad")) for one in bad]
-    return [fit((Span(" "), *(span for pair in spans for span in pair)), width)]
+    share = (width - 1) // len(bad)
+    pairs = [
+        (Span(f" {one.name} ", "alarm"), Span(f" {cut(one.why, share - len(one.name) - 4)} ", "bad"))
+        for one in bad
+    ]
+    return [fit((Span(" "), *(span for pair in pairs for span in pair)), width)]
 
 
 # --- dialogs --------------------------------------------------------------------------------------

@@ -99,9 +99,9 @@ def _foot(model: Model, seen: Seen, on: Terminal, now: float, tight: int) -> lis
     if model.dialog is not None:
         return []
     stale = bool(model.stale(now))
-    lights, told = middle.lights(seen, on.width), _message(model, on, now)
-    if tight >= TIGHTEST - 1:
-        lights, told = middle.worst_lights(seen, on.width), told[:1]
+    short = tight >= TIGHTEST - 1
+    lights = middle.worst_lights(seen, on.width) if short else middle.lights(seen, on.width)
+    told = _message(model, on, now, 1 if short else 3)
     return [*_faded(lights, stale), *told, *_faded(_keys(model, seen, on), stale)]
 
 
@@ -142,8 +142,9 @@ def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
     if model.dialog is not None:
         return lines + middle.dialog(model, model.dialog, on.width, on.height - len(lines))
     lines += _cards_line(seen)
-    told, shown = _message(model, on, now), _keys(model, seen, on)
-    foot = [*told[: max(1, on.height - len(lines) - len(shown))], *shown]
+    shown = _keys(model, seen, on)
+    told = _message(model, on, now, max(1, min(3, on.height - len(lines) - len(shown))))
+    foot = [*told, *shown]
     room = max(0, on.height - len(lines) - len(foot))
     return lines + middle.body(model, seen, on.width, room)[:room] + foot
 
@@ -276,18 +277,18 @@ def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, 
     return w("{wins}, Player {p}, Banker {b}: {how}", wins=words, p=totals[0], b=totals[1], how=how)
 
 
-def _message(model: Model, on: Terminal, now: float) -> list[Line]:
+def _message(model: Model, on: Terminal, now: float, most: int = 3) -> list[Line]:
     if model.sending:
         return [(Span(f" {model.words('sending: {command} ...', command=model.sending)}", "warn"),)]
     message = model.message
     refused = message is not None and message.kind == "bad" and not message.over(now)
     if (why := model.stale(now)) and not refused:
-        lines = wrap(f"{model.words('STALE')}: {why}", on.width - 6, 3)
+        lines = wrap(f"{model.words('STALE')}: {why}", on.width - 6, most)
         return [(Span(f"     {line}", "warn"),) for line in lines]
     if message is None or message.over(now):
         return []
     mark = {"good": "OK  ", "bad": "!!  "}.get(message.kind, "    ")
-    lines = wrap(message.text, on.width - 6, 3)
+    lines = wrap(message.text, on.width - 6, most)
     return [
         (Span(f" {mark if n == 0 else '    '}", message.kind), Span(line, message.kind))
         for n, line in enumerate(lines)

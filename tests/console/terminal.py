@@ -85,6 +85,10 @@ class RealTerminal:
         """What a person sees."""
         return "\n".join("".join(row) for row in self._rows)
 
+    def settings(self) -> list[object]:
+        """How the terminal is set: echo, whole lines, keys that are signals."""
+        return list(termios.tcgetattr(self.master))
+
     def type(self, keys: str) -> None:
         """Press keys."""
         os.write(self.master, keys.encode())

@@ -121,7 +121,8 @@ def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Termin
     for one in keys(made.seen, made.past):
         assert f" {one.key}  {cut(one.label, 73)}" in shown, (one, shown)
     assert "LAST HAND BEFORE SHUFFLE" in shown and "8S" in shown.replace("8♠", "8S")
-    assert " refused: because" in shown and " scanner " in shown
+    assert " refused: because" in shown and "..." in shown
+    assert all(name in shown for name in (" scanner ", " server ", " journal ", " beeper "))
     for key in ("0", "*"):
         asked, _ = made.key(key, 1.0)
         asked = asked.says("refused: " + "because " * 30, "bad", 1.0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 
 import pytest
 from textual.events import Paste
@@ -81,7 +83,17 @@ async def _at_two_consoles(rig: Rig, app: Seat, keys: ByKeys, other: RealTermina
     await keys.choose("close betting early")
     await asyncio.to_thread(other.sees, "BETS ARE OPEN: draw no card")
     await asyncio.sleep(0.5)  # a person has read it
+    other.resize(20, 5)
+    await asyncio.to_thread(other.sees, " BETTING  ")
+    other.resize(80, 24)
+    await asyncio.to_thread(other.sees, "close betting early")
     other.type("-1")
+    await asyncio.to_thread(other.sees, "Nobody presses keys so fast")
+    other.type(".")
+    await asyncio.to_thread(other.sees, "-  close betting early")
+    other.type("-")
+    await asyncio.to_thread(other.sees, "Close betting now")
+    other.type("1")
     await asyncio.to_thread(other.sees, "OK  betting closed, round 1/1")
     await keys.sees("The table has changed since you began")
     row = rig.client.state()["row"]
@@ -106,7 +118,7 @@ async def _killed(rig: Rig, app: Seat, keys: ByKeys) -> None:
     rig.daemon.stop_somehow()
     await keys.sees("STALE")
     await keys.press("0", "1")
-    await keys.sees("STALE: no answer for")
+    await keys.sees("NOT SENT: hold; no answer for")
     assert "│ 8♠│" in keys.screen and not app.model.sending
     await asyncio.to_thread(rig.start_daemon)
     await keys.sees("The daemon is back, after")
@@ -129,6 +141,26 @@ async def _wrong_pin(app: Seat, keys: ByKeys) -> None:
     await keys.press(*"1234", "enter")
     await keys.sees("NEXT: PLAYER DRAWS")
     assert app.model.seen is not None and not app.model.seen.held
+
+
+def test_signals_and_keys_of_a_terminal_leave_it_as_it_was() -> None:
+    with RealTerminal("console", "--socket", "/nonexistent", "--language", "de", width=60) as here:
+        was = here.settings()
+        here.sees("Warten auf den Dienst")
+        assert here.settings() != was
+        here.type("\x1a\x1c\x13")  # Ctrl-Z, Ctrl-\, Ctrl-S: no key of the console
+        here.resize(40, 6)
+        here.process.send_signal(signal.SIGTSTP)
+        os.waitid(os.P_PID, here.process.pid, os.WSTOPPED)
+        assert here.settings() == was
+        here.process.send_signal(signal.SIGCONT)
+        here.resize(60, 24)
+        here.sees("[.] verlassen")
+        here.process.send_signal(signal.SIGTERM)
+        assert here.ended() == 0
+        assert (
+            here.settings() == was and b"\x1b[?1049l" in here.bytes[-60:] and b"\x1b[?25h" in here.bytes[-60:]
+        )
 
 
 async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
