@@ -108,5 +108,5 @@ def _points(face: str) -> str:
 
 def _frame(place: str, inside: str, points: str, *, blocks: bool) -> list[str]:
     if blocks:
-        return [f"╭{place}─╮", f"│{inside}│", f"╰─{points or '─'}─╯"]
+        return [f"┌{place}─┐", f"│{inside}│", f"└─{points or '─'}─┘"]
     return [f"+{place}-+", f"|{inside}|", f"+-{points or '-'}-+"]

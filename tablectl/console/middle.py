@@ -47,7 +47,7 @@ def _gauge(seen: Seen, past: Past, width: int) -> Line:
     gone = min(width, s.out * width // size)
     bar = ["█"] * (width - gone) + ["░"] * gone
     if past.cut_place is not None and not s.cut:
-        bar[min(width - 1, max(0, width - 1 - past.cut_place * width // size))] = "┃"
+        bar[min(width - 1, max(0, width - 1 - past.cut_place * width // size))] = "║"
     text = "".join(bar)
     return (Span(text[: width - gone], "gauge"), Span(text[width - gone :], "dim"))
 

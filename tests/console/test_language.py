@@ -28,6 +28,8 @@ from tablectl.table.words import winner
 from tests.console.states import EVIL, Raw, event, every, held, past, result, state
 
 GERMAN = LANGUAGES["de"]
+SUITS = str.maketrans("♠♥♦♣", "SHDC")
+"""Code page 437 has them where others have control characters."""
 SAME = {"ok", "natural", "server", "journal", "hand"}
 """Words that are the same in both."""
 _LEFT = re.compile(r"\b(the|is|card|cards|player|draws|stands|shoe|and|to|of|wins)\b", re.IGNORECASE)
@@ -166,6 +168,7 @@ def test_nothing_is_cut_off_on_80_by_24(code: str, blocks: bool) -> None:
         text = shown(model, on)
         assert not re.search(r"\w\.\.\.", text), (name, text)
         assert blocks or text.isascii()
+        assert text.translate(SUITS).encode("cp437"), "a bare tty has these characters, and few besides"
         assert model.seen is not None
         for key in keys(model.seen, model.past, model.page):
             assert f" {key.key if key.key != 'enter' else 'Enter'}  {key.label}" in text, (name, key, text)

@@ -144,9 +144,9 @@ def test_what_was_not_sent_is_told_while_the_daemon_is_away() -> None:
 
 def test_both_hands_with_points_and_totals() -> None:
     shown = text(model(state("dealing"))).splitlines()
-    assert shown[6].startswith(" ╭P1─╮ ╭P2─╮ ╭P3─╮") and "╭B1─╮ ╭B2─╮" in shown[6]
+    assert shown[6].startswith(" ┌P1─┐ ┌P2─┐ ┌P3─┐") and "┌B1─┐ ┌B2─┐" in shown[6]
     assert shown[7].startswith(" │ 8♠│ │ 6♦│ │ ? │") and "│10♥│ │ 7♣│" in shown[7]
-    assert shown[8].startswith(" ╰─8─╯ ╰─6─╯ ╰───╯") and "╰─0─╯ ╰─7─╯" in shown[8]
+    assert shown[8].startswith(" └─8─┘ └─6─┘ └───┘") and "└─0─┘ └─7─┘" in shown[8]
     assert all(
         part.rstrip() in line for part, line in zip(big.draw("4", blocks=True), shown[6:9], strict=True)
     )
