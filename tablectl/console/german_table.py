@@ -46,10 +46,26 @@ PATTERNS: Mapping[str, str] = {
     r"(Part of a message .*does not show)\. If so": "{}? Wenn ja",
     r"Announced (player|banker|tie), the cards say (player|banker|tie)": "Angesagt {}, die Karten sagen {}",
     r"The shoe says ([^,]*), the cards say ([^,]*)\.": "Der Schuh sagt {}, die Karten sagen {}.",
+    r"no answer within (\d+) s": "keine Antwort binnen {} s",
+    r"silent for (\d+) s": "seit {} s still",
     r"(\d+) were due, (\d+) were burned\.": "{} waren fällig, {} wurden gebrannt.",
     r"The card at ([PB][123])\.": "Die Karte auf {}.",
     r"A burn card was due, the shoe calls it (\S+)\.": "Eine Brennkarte war fällig, der Schuh nennt sie {}.",
 }
+
+AWAY = {
+    "there is no such socket; is the daemon running (systemctl status 'tablectl@*')?": (
+        "diesen Socket gibt es nicht; läuft der Dienst (systemctl status 'tablectl@*')?"
+    ),
+    "nobody listens there: it is down; systemctl status 'tablectl@*' says why": (
+        "dort hört niemand: der Dienst steht; systemctl status 'tablectl@*' sagt, warum"
+    ),
+    "you may not use it; join the group tablectl": "kein Zutritt; dafür in die Gruppe tablectl aufnehmen",
+    "the daemon takes no more connections; try again": "der Dienst nimmt keine mehr an; noch einmal",
+    "the daemon takes no connection; try again": "der Dienst nimmt keine Verbindung an; noch einmal",
+    "no usable answer": "keine brauchbare Antwort",
+}
+"""Why the daemon does not answer (:mod:`tablectl.local`)."""
 
 HOLDS = {
     "A card was drawn while betting was open.": "Eine Karte wurde bei offenen Einsätzen gezogen.",
@@ -286,4 +302,4 @@ REASONS = {
 }
 """The codes of reasons."""
 
-TOLD: Mapping[str, str] = {**CALLED, **HOLDS, **WAYS, **COMMANDS, **PIT_BOSS, **REASONS}
+TOLD: Mapping[str, str] = {**CALLED, **AWAY, **HOLDS, **WAYS, **COMMANDS, **PIT_BOSS, **REASONS}

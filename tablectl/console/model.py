@@ -147,7 +147,7 @@ class Model:
         """Why what is shown is not what is; empty when it is."""
         if self.lost:
             gone = f"{max(0.0, now - self.lost_at):.0f}"
-            return self.words("no answer for {n} s; {why}", n=gone, why=self.words(self.lost))
+            return self.words("no answer for {n} s; {why}", n=gone, why=self.words.told(self.lost))
         if now - self.heard > SILENT:
             return self.words("no word for {n} s", n=f"{now - self.heard:.0f}")
         return ""

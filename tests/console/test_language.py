@@ -21,6 +21,7 @@ from tablectl.console.language import ENGLISH, LANGUAGES, Language, by_locale
 from tablectl.console.model import Model
 from tablectl.console.screen import Terminal, screen
 from tablectl.health import Condition
+from tablectl.local import _WAYS_OUT
 from tablectl.table import Phase
 from tablectl.table.holds import HOLDS, WAYS
 from tablectl.table.reasons import REASONS
@@ -30,6 +31,7 @@ from tests.console.states import EVIL, Raw, event, every, held, past, result, st
 GERMAN = LANGUAGES["de"]
 SUITS = str.maketrans("♠♥♦♣", "SHDC")
 """Code page 437 has them where others have control characters."""
+HERE = Terminal(80, 24)
 SAME = {"ok", "natural", "server", "journal", "hand"}
 """Words that are the same in both."""
 _LEFT = re.compile(r"\b(the|is|card|cards|player|draws|stands|shoe|and|to|of|wins)\b", re.IGNORECASE)
@@ -64,9 +66,19 @@ def test_every_text_of_the_console_is_there_in_german_and_none_that_is_not_used(
         and (getattr(node.func, "id", "") in ("w", "words") or getattr(node.func, "attr", "") == "words")
     }
     assert len(asked) > 150 and asked - set(GERMAN.texts) == set()
-    known = " ".join((*constants(tablectl.console), *constants(tablectl.table)))
-    made = {*map(str, Condition), "cards face down", "Player stands, Banker draws", "Player", "Banker", "Tie"}
-    made |= {f"{side} {what}" for side in ("player", "banker") for what in ("pair", "natural")}
+    known = " ".join((*constants(tablectl.console), *constants(tablectl.table), *_WAYS_OUT.values()))
+    made = {
+        *map(str, Condition),
+        "no usable answer",
+        "cards face down",
+        "Player stands, Banker draws",
+        "Player",
+        "Banker",
+        "Tie",
+    }
+    made |= {"no usable answer"} | {
+        f"{side} {what}" for side in ("player", "banker") for what in ("pair", "natural")
+    }
     assert {text for text in GERMAN.texts if text not in known} <= made
 
 
@@ -150,11 +162,10 @@ def model_of(raw: Raw, words: Language) -> Model:
 
 def test_nothing_on_any_screen_or_in_any_dialog_is_left_in_english() -> None:
     words = Noted("de", GERMAN.texts, GERMAN.patterns)
-    here = Terminal(80, 24)
     for name, raw in situations():
         model = model_of(raw, words)
         for one in (model, model.gone("x", 0.0), *dialogs(name, model)):
-            shown(one, here)
+            shown(one, HERE)
     free = {"x", "orbiting", "?", "bo", "anna", "boris", "10"} | {str(n) for n in range(10)}
     assert words.missing[0] - free == set()
 
@@ -207,6 +218,13 @@ def test_the_words_to_call_are_those_of_the_table_display() -> None:
         assert ENGLISH.told(english) == english
     assert GERMAN.told(EVIL) == EVIL
     assert GERMAN.told("{x} {0} %s") == ENGLISH("{x} {0} %s") == "{x} {0} %s"
+
+
+def test_why_the_daemon_does_not_answer() -> None:
+    assert all(why in GERMAN.texts for why in _WAYS_OUT.values())
+    assert GERMAN.told("no answer within 7 s") == "keine Antwort binnen 7 s"
+    model = model_of(state("idle"), GERMAN).gone("no usable answer: [Errno 104] x", 0.0)
+    assert "VERALTET: keine Antwort seit 1 s; keine brauchbare Antwort: [Errno 104] x" in shown(model, HERE)
 
 
 def test_a_german_screen() -> None:

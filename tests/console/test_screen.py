@@ -14,7 +14,8 @@ from tablectl.console.language import ENGLISH
 from tablectl.console.model import Model
 from tablectl.console.paper import cells, cut, fit, pad, poor, size, wrap
 from tablectl.console.past import MOST_NAMES, MOST_ROUNDS, Past
-from tablectl.console.screen import PHASE_STYLE, Terminal, next_words, screen
+from tablectl.console.prompt import next_words
+from tablectl.console.screen import PHASE_STYLE, Terminal, screen
 from tablectl.console.seen import read
 from tablectl.table import Phase
 from tablectl.table.holds import HOLDS
