@@ -93,6 +93,7 @@ async def _at_two_consoles(rig: Rig, app: Seat, keys: ByKeys, other: RealTermina
     await asyncio.to_thread(other.sees, "-  close betting early")
     other.type("-")
     await asyncio.to_thread(other.sees, "Close betting now")
+    await asyncio.sleep(0.1)  # no person is faster
     other.type("1")
     await asyncio.to_thread(other.sees, "OK  betting closed, round 1/1")
     await keys.sees("The table has changed since you began")
