@@ -188,8 +188,10 @@ def test_the_words_to_call_are_those_of_the_table_display() -> None:
     german = page[page.index("const DE") :]
     for english in ("No More Bets", "Player draws", "Banker draws", "Player wins", "Banker wins"):
         assert f'"{GERMAN.told(english)}"' in german, english
-    for english in ("player", "banker", "tie", "LAST HAND BEFORE SHUFFLE"):
+    for english in ("player", "banker", "tie"):
         assert f'"{GERMAN(english)}"' in german, english
+    for part in ("LETZTES SPIEL", "VOR DEM MISCHEN"):
+        assert part in german and part in GERMAN("LAST HAND BEFORE SHUFFLE")
     called = {
         "No More Bets": "Nichts geht mehr",
         "Player 4, Banker 7: Player draws": "Spieler 4, Bank 7: Spieler zieht",
