@@ -110,7 +110,7 @@ def test_a_hold_is_told_with_every_way_out(code: str, on: Terminal) -> None:
 DOWN = {"up": False, "health": "absent", "why": "no such port " * 9}
 
 
-@pytest.mark.parametrize("on", [HERE, Terminal(80, 24, blocks=False)], ids=str)
+@pytest.mark.parametrize("on", [HERE, Terminal(60, 20, blocks=False)], ids=str)
 @pytest.mark.parametrize("code", HOLDS)
 def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Terminal) -> None:
     raw = held(code, kept=3, scanner=DOWN, link={"good": False, "why": "refused " * 20}, shoe=LAST_SHOE)
@@ -120,10 +120,10 @@ def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Termin
     shown = text(made, on)
     assert made.seen is not None
     for one in keys(made.seen, made.past):
-        assert f" {one.key}  {cut(one.label, 73)}" in shown, (one, shown)
+        assert f" {one.key}  {cut(one.label, on.width - 7)}" in shown, (one, shown)
     assert "LAST HAND BEFORE SHUFFLE" in shown and "8S" in shown.replace("8♠", "8S")
     assert " refused: because" in shown and "..." in shown
-    assert all(name in shown for name in (" scanner ", " server ", " journal ", " beeper "))
+    assert on != HERE or all(name in shown for name in (" scanner ", " server ", " journal ", " beeper "))
     for key in ("0", "*"):
         asked, _ = made.key(key, 1.0)
         asked = asked.says("refused: " + "because " * 30, "bad", 1.0)
@@ -131,7 +131,9 @@ def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Termin
         choice = asked.dialog.asks()
         assert isinstance(choice, Choice)
         assert all(
-            f" {n}  {cut(told, 70)}" in text(asked, on) for n, _, told in asked.dialog.options(choice) if told
+            f" {n}  {cut(told, on.width - 8)}" in text(asked, on)
+            for n, _, told in asked.dialog.options(choice)
+            if told
         )
 
 
