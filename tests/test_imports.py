@@ -27,8 +27,9 @@ PURE = (
     "display.model", "display.rounds", "views",
     "item_words", "capture", "finder", "verdict", "rehearsal", "printable",
     "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",
-    "console.questions", "console.pit_boss",
-    "console.keys", "console.model", "console.hands", "console.middle", "console.screen",
+    "console.questions", "console.pit_boss", "console.bounded",
+    "console.language", "console.german", "console.german_table",
+    "console.keys", "console.model", "console.prompt", "console.hands", "console.middle", "console.screen",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")
 DRIVERS_MAY_USE = ("cards", "clock", "scanner", "emulation", "events", "finder", "plain_file")

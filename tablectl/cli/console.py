@@ -33,8 +33,13 @@ def knows_blocks(environment: Mapping[str, str]) -> bool:
     default=None,
     help="ASCII only, or not; else as the locale says (LC_ALL, LC_CTYPE, LANG).",
 )
+@click.option(
+    "--language",
+    type=click.Choice(("en", "de")),
+    help="English or German; else as the locale says (LC_ALL, LC_MESSAGES, LANG), else English.",
+)
 @reaches_daemon
-def console(target: Target, ascii_only: bool | None) -> int:
+def console(target: Target, ascii_only: bool | None, language: str | None) -> int:
     """Work the table on a full screen, by a keyboard or a number pad alone (docs/console.md).
 
     Without colours where NO_COLOR is set. Ctrl-C leaves it; the table goes on.
@@ -43,6 +48,7 @@ def console(target: Target, ascii_only: bool | None) -> int:
     """
     try:
         from tablectl.console.app import run
+        from tablectl.console.language import by_locale
     except ModuleNotFoundError as missing:
         if (missing.name or "").split(".")[0] not in ("textual", "rich"):
             raise
@@ -51,7 +57,9 @@ def console(target: Target, ascii_only: bool | None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("the console needs a terminal; elsewhere `tablectl status` and `tablectl watch` tell")
     blocks = knows_blocks(os.environ) if ascii_only is None else not ascii_only
-    return run(path, target.table, blocks=blocks, colours="NO_COLOR" not in os.environ)
+    colours = "NO_COLOR" not in os.environ
+    language = language or by_locale(os.environ)
+    return run(path, target.table, blocks=blocks, colours=colours, language=language)
 
 
 COMMANDS: tuple[click.Command, ...] = (console,)

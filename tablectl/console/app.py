@@ -23,6 +23,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tablectl.console.dialog import Leave
+from tablectl.console.language import ENGLISH, LANGUAGES, Language
 from tablectl.console.line import Line as DaemonLine
 from tablectl.console.model import SETTLES, Model, Send
 from tablectl.console.paper import Line
@@ -144,6 +145,7 @@ class Console(App[None]):
         table: str | None = None,
         blocks: bool = True,
         colours: bool = True,
+        words: Language = ENGLISH,
         settles: float = SETTLES,
         there: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -151,12 +153,14 @@ class Console(App[None]):
         self._there = there
         self._to_be_drawn = False
         self.title = "tablectl console"
-        self.model = Model(settles=settles, lost_at=time.monotonic())
+        words = words if blocks else words.ascii()
+        self.model = Model(settles=settles, lost_at=time.monotonic(), words=words)
         self._blocks = blocks
         self._paper = Paper(colours)
         self._line = DaemonLine(
             path,
             table=table,
+            words=words,
             told=lambda state: self._post(lambda model, now: model.told(state, now)),
             gone=lambda why: self._post(lambda model, now: model.gone(why, now)),
             heard=lambda event: self._post(lambda model, now: model.heard_event(event, now)),
@@ -238,7 +242,7 @@ class Console(App[None]):
             self._paper.show(screen(self.model, on, time.monotonic(), time.strftime("%H:%M:%S")))
 
 
-def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> int:
+def run(path: str, table: str | None, *, blocks: bool, colours: bool, language: str = "en") -> int:
     """Show the console until it is left, or its terminal is gone: the exit code."""
     terminal = sys.stdin.fileno()
 
@@ -248,6 +252,7 @@ def run(path: str, table: str | None, *, blocks: bool, colours: bool) -> int:
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: ended.append(number))  # the terminal is given back in order
-    app = Console(path, table=table, blocks=blocks, colours=colours, there=there)
+    words = LANGUAGES[language]
+    app = Console(path, table=table, blocks=blocks, colours=colours, words=words, there=there)
     app.run(mouse=False)
     return app.return_code or 0

@@ -126,7 +126,7 @@ class Dialog:
             begin = self.page * (PAGE - 1)
             shown = asked.options[begin : begin + PAGE - 1]
         made = tuple((str(n), answer, text) for n, (answer, text) in enumerate(shown, start=1))
-        return made if len(asked.options) <= PAGE else (*made, (MORE, "", "more ..."))
+        return made if len(asked.options) <= PAGE else (*made, (MORE, "", ""))
 
     def _choose(self, asked: Choice, key: str) -> Dialog | Order | Leave | None:
         if key in BACK or key in RUB_OUT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablectl.cards import Card
 from tablectl.console import big
+from tablectl.console.language import Language
 from tablectl.console.paper import Line, Span, beside, fit
 from tablectl.console.past import Past
 from tablectl.console.seen import RoundSeen, Seen
@@ -18,10 +19,10 @@ def hands(seen: Seen, past: Past, width: int, *, blocks: bool) -> list[Line]:
     r = seen.round or _last(seen, past)
     due = r.due if r is not None and not seen.held and seen.phase in ("no more bets", "dealing") else ""
     won = r.outcome if r is not None and (over or seen.phase == "complete") else None
-    left = _side("PLAYER", r, due, won, half, blocks=blocks)
-    right = _side("BANKER", r, due, won, width - half, blocks=blocks)
+    left = _side("player", seen.words, r, due, won, half, blocks=blocks)
+    right = _side("banker", seen.words, r, due, won, width - half, blocks=blocks)
     if over and r is not None:
-        where = f"{past.rounds[0].where} is over "
+        where = seen.words("{where} is over ", where=past.rounds[0].where)
         left[0] = beside(left[0][:-1], (Span(where, "dim"),), half)
     return [(*one, *other) for one, other in zip(left, right, strict=True)]
 
@@ -39,14 +40,14 @@ def _last(seen: Seen, past: Past) -> RoundSeen | None:
 
 
 def _side(
-    name: str, r: RoundSeen | None, due: str, outcome: str | None, width: int, *, blocks: bool
+    style: str, w: Language, r: RoundSeen | None, due: str, outcome: str | None, width: int, *, blocks: bool
 ) -> list[Line]:
-    letter, style = name[0], name.lower()
+    letter = style[0].upper()
     cards = [_card(f"{letter}{n}", r, due, blocks=blocks) for n in (1, 2, 3)]
     total = None if r is None else r.player if letter == "P" else r.banker
     number = ["", "", ""] if total is None else _number(total, blocks=blocks)
     shown = f"{style}won" if outcome == style else "tiewon" if outcome == "tie" else style
-    title: Line = (Span(f" {name} ", shown), Span(f" {_notes(letter, r)}", "dim"))
+    title: Line = (Span(f" {w(style).upper()} ", shown), Span(f" {_notes(letter, r, w)}", "dim"))
     lines = [fit(title, width)]
     for row in range(3):
         line: Line = (Span(" "),)
@@ -62,13 +63,13 @@ def _number(total: int, *, blocks: bool) -> list[str]:
     return ["", f"= {total}", ""]
 
 
-def _notes(letter: str, r: RoundSeen | None) -> str:
+def _notes(letter: str, r: RoundSeen | None, w: Language) -> str:
     if r is None:
         return ""
     laid = [r.cards.get(f"{letter}{n}", "") for n in (1, 2, 3)]
     total = r.player if letter == "P" else r.banker
-    notes = ["natural"] if laid[0] and laid[1] and not laid[2] and total in (8, 9) else []
-    notes += ["pair"] if laid[0] and laid[0][:1] == laid[1][:1] else []
+    notes = [w("natural")] if laid[0] and laid[1] and not laid[2] and total in (8, 9) else []
+    notes += [w("pair")] if laid[0] and laid[0][:1] == laid[1][:1] else []
     return ", ".join(notes)
 
 
@@ -107,5 +108,5 @@ def _points(face: str) -> str:
 
 def _frame(place: str, inside: str, points: str, *, blocks: bool) -> list[str]:
     if blocks:
-        return [f"╭{place}─╮", f"│{inside}│", f"╰─{points or '─'}─╯"]
+        return [f"┌{place}─┐", f"│{inside}│", f"└─{points or '─'}─┘"]
     return [f"+{place}-+", f"|{inside}|", f"+-{points or '-'}-+"]

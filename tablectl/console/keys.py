@@ -38,6 +38,11 @@ class Key:
     main: bool = False
 
 
+def cap(key: str) -> str:
+    """A key as it is written on it."""
+    return "Enter" if key == "enter" else key
+
+
 def phase_of(seen: Seen) -> Phase | None:
     """The phase, where this console knows it."""
     try:
@@ -59,41 +64,43 @@ def _lawful(phase: Phase, held: bool) -> tuple[Kind, ...]:
 
 def _dealer(kind: Kind, seen: Seen, past: Past) -> tuple[str, str, Callable[[], Flow]] | None:
     """Key, label and questions of a dealer's command; None where it is idle to give it now."""
-    command = kind.value
+    command, w = kind.value, seen.words
     match kind:
         case Kind.OPEN:
-            return "enter", "open the table", partial(flows.direct, command)
+            return "enter", w("open the table"), partial(flows.direct, command)
         case Kind.SHOE_NEW:
-            ask = "Is the new shoe shuffled, cut and loaded? Then it is started."
-            return "enter", "new shoe", partial(flows.sure, command, ask, "start the new shoe")
+            ask = w("Is the new shoe shuffled, cut and loaded? Then it is started.")
+            return "enter", w("new shoe"), partial(flows.sure, command, ask, w("start the new shoe"))
         case Kind.BETS_OPEN:
-            return "enter", "OPEN BETTING", partial(flows.direct, command)
+            return "enter", w("OPEN BETTING"), partial(flows.direct, command)
         case Kind.TURN if seen.round is not None and seen.round.to_be_turned:
-            return "enter", "cards are turned", partial(flows.direct, command)
+            return "enter", w("cards are turned"), partial(flows.direct, command)
         case Kind.CONFIRM if seen.round is not None and seen.round.outcome is not None:
             said = seen.round.outcome
-            return "enter", f"announce {_SAYS[said]}", partial(flows.direct, command, {"outcome": said})
+            label = w("announce {outcome}", outcome=w(_SAYS[said]))
+            return "enter", label, partial(flows.direct, command, {"outcome": said})
         case Kind.BETS_CLOSE:
-            ask = "Close betting now, before its time?"
-            return "-", "close betting early", partial(flows.sure, command, ask, "no more bets")
+            ask = w("Close betting now, before its time?")
+            return "-", w("close betting early"), partial(flows.sure, command, ask, w("no more bets"))
         case Kind.CUT_CARD if seen.shoe is not None and not seen.shoe.cut:
-            ask = "Has the cutting card come out?"
-            return "4", "cutting card", partial(flows.sure, command, ask, "the cutting card is out")
+            ask = w("Has the cutting card come out?")
+            return "4", w("cutting card"), partial(flows.sure, command, ask, w("the cutting card is out"))
         case Kind.RESCAN:
-            return "5", "scan again", partial(flows.rescan, seen)
+            return "5", w("scan again"), partial(flows.rescan, seen)
         case Kind.SAME_AGAIN if seen.read_twice:
-            ask = "Were two equal cards drawn? The second is counted."
-            return "6", "two equal cards", partial(flows.sure, command, ask, "count the second card")
+            ask = w("Were two equal cards drawn? The second is counted.")
+            return "6", w("two equal cards"), partial(flows.sure, command, ask, w("count the second card"))
         case Kind.SIGN_IN:
-            label = "change of dealer" if seen.dealer else "dealer signs in"
+            label = w("change of dealer") if seen.dealer else w("dealer signs in")
             return "7", label, partial(flows.sign_in, seen, past)
         case Kind.SIGN_OUT if seen.dealer:
-            ask = f"Does {seen.dealer} leave the table?"
-            return "8", "dealer leaves", partial(flows.sure, command, ask, "sign out")
+            ask = w("Does {name} leave the table?", name=seen.dealer)
+            return "8", w("dealer leaves"), partial(flows.sure, command, ask, w("sign out"))
         case Kind.BURN_DONE:
-            return "9", "burned unseen", partial(flows.burn_done, seen)
+            return "9", w("burned unseen"), partial(flows.burn_done, seen)
         case Kind.CLOSE:
-            return "-", "close the table", partial(flows.sure, command, "Close the table?", "close the table")
+            label = w("close the table")
+            return "-", label, partial(flows.sure, command, w("Close the table?"), label)
         case _:
             return None
 
@@ -118,7 +125,12 @@ def dealer_keys(seen: Seen, past: Past) -> tuple[Key, ...]:
         made.append(Key(key, label, means, make, main=key == "enter"))
         if kind is Kind.CONFIRM:
             made += [
-                Key(number, word, f"confirm {said}", partial(flows.direct, kind.value, {"outcome": said}))
+                Key(
+                    number,
+                    seen.words(word),
+                    f"confirm {said}",
+                    partial(flows.direct, kind.value, {"outcome": said}),
+                )
                 for number, (said, word) in zip("123", _SAYS.items(), strict=True)
             ]
     return tuple(sorted(made, key=lambda one: (not one.main, one.key)))
@@ -132,8 +144,9 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
         does = told.partition(": ")[2] or told
         if by_command is not None and not told.startswith("release "):
             does = by_command[0]
+        does = seen.words(does)
         if told.startswith("release "):
-            make: Callable[[], Flow] = partial(pit_boss.release, action, does, past)
+            make: Callable[[], Flow] = partial(pit_boss.release, action, does, seen, past)
         elif action == "rescan hand":
             make = partial(flows.direct, "rescan", {"what": "hand"})
         elif action == "turn":
@@ -143,7 +156,7 @@ def ways(seen: Seen, past: Past) -> tuple[tuple[str, str, Callable[[], Flow]], .
         elif by_command is not None:
             make = partial(by_command[1], seen, past)
         else:  # of a newer daemon: it is for the table to decide
-            make = partial(pit_boss.release, action, does, past)
+            make = partial(pit_boss.release, action, does, seen, past)
         made.append((action, does, make))
     return tuple(made)
 
@@ -161,8 +174,13 @@ def way_keys(seen: Seen, past: Past, page: int) -> tuple[Key, ...]:
         for n, (action, does, make) in enumerate(shown, start=1)
     ]
     if len(found) > PAGE:
-        made.append(Key("9", "more ways out ...", MORE_WAYS, flows.leave, at_once=True))
+        made.append(Key("9", seen.words("more ways out ..."), MORE_WAYS, _turned, at_once=True))
     return tuple(made)
+
+
+def _turned() -> Flow:
+    raise AssertionError("a page is turned, nothing is asked")
+    yield
 
 
 def way_pages(seen: Seen) -> int:
@@ -173,16 +191,17 @@ def way_pages(seen: Seen) -> int:
 def keys(seen: Seen, past: Past, page: int = 0) -> tuple[Key, ...]:
     """Every key that does something now."""
     made: list[Key] = []
+    w = seen.words
     if seen.held:
         made += way_keys(seen, past, page)
     else:
         made += dealer_keys(seen, past)
     if Kind.HOLD in lawful(seen):
-        made.append(Key("0", "HOLD", "hold", flows.hold, at_once=True))
+        made.append(Key("0", w("HOLD"), "hold", partial(flows.hold, w), at_once=True))
     if any(not one.present for one in seen.alerts):
-        made.append(Key("/", "alert seen", "alerts", partial(flows.acknowledge, seen), at_once=True))
-    made.append(Key("*", "pit boss", "pit boss", partial(menu, pit_boss_menu, seen, past), at_once=True))
-    made.append(Key("+", "more", "more", partial(menu, dealer_menu, seen, past), at_once=True))
+        made.append(Key("/", w("alert seen"), "alerts", partial(flows.acknowledge, seen), at_once=True))
+    made.append(Key("*", w("pit boss"), "pit boss", partial(menu, pit_boss_menu, seen, past), at_once=True))
+    made.append(Key("+", w("more"), "more", partial(menu, dealer_menu, seen, past), at_once=True))
     return tuple(made)
 
 
@@ -199,7 +218,7 @@ def menu(made: Callable[[Seen, Past], Menu], seen: Seen, past: Past) -> Flow:
 
 def pit_boss_menu(seen: Seen, past: Past) -> Menu:
     """Every command of the pit boss that the table would look at now."""
-    return "Pit boss", tuple(_pit_boss_entries(seen, past))
+    return seen.words("Pit boss"), tuple(_pit_boss_entries(seen, past))
 
 
 def _idle(kind: Kind, seen: Seen) -> bool:
@@ -221,7 +240,7 @@ def _pit_boss_entries(seen: Seen, past: Past) -> Iterator[tuple[str, str, Callab
     for kind in (*supervised, *(kind for kind in now if kind in BY_NAME and not _idle(kind, seen))):
         if (found := pit_boss.COMMANDS.get(kind.value)) is not None:
             label, asks = found
-            yield kind.value, f"{kind.value}: {label}", partial(asks, seen, past)
+            yield kind.value, f"{kind.value}: {seen.words(label)}", partial(asks, seen, past)
 
 
 def dealer_menu(seen: Seen, past: Past) -> Menu:
@@ -230,4 +249,5 @@ def dealer_menu(seen: Seen, past: Past) -> Menu:
     for kind in lawful(seen):
         if kind not in SUPERVISED and (found := _dealer(kind, seen, past)) is not None:
             entries.append((kind.value, found[1], found[2]))
-    return "Dealer", (*entries, ("leave", "leave the console", flows.leave))
+    w = seen.words
+    return w("Dealer"), (*entries, ("leave", w("leave the console"), partial(flows.leave, w)))

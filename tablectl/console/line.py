@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tablectl.console.language import ENGLISH, Language
 from tablectl.console.model import Answer, Send
 from tablectl.console.past import WANTED
 from tablectl.local import Client, Interrupted, NotReachable
@@ -36,6 +37,7 @@ class Line:
         path: str,
         *,
         table: str | None,
+        words: Language = ENGLISH,
         told: Callable[[Mapping[str, Any]], None],
         gone: Callable[[str], None],
         heard: Callable[[Mapping[str, Any]], None],
@@ -43,6 +45,7 @@ class Line:
     ) -> None:
         self._path = path
         self._table = table
+        self._words = words
         self._told = told
         self._gone = gone
         self._heard = heard
@@ -70,7 +73,7 @@ class Line:
             try:
                 state = client.state(newest)
                 if self._table is not None and state.get("table") != self._table:
-                    raise Interrupted(f"this is table {state.get('table')}, not {self._table}")
+                    raise Interrupted(self._another(state.get("table")))
             except NotReachable as fault:
                 newest = None
                 self._say(self._gone, str(fault).removeprefix(f"{self._path}: "))
@@ -82,6 +85,9 @@ class Line:
             self._say(self._told, state)
             if newest is None:
                 self._over.wait(AGAIN)
+
+    def _another(self, table: Any) -> str:
+        return self._words("this is table {this}, not {that}", this=table, that=self._table)
 
     def _note(self, state: Mapping[str, Any]) -> None:
         """Where the events begin that are to be followed."""
@@ -124,13 +130,13 @@ class Line:
         """Send a command; :attr:`answered` is called once."""
         body = {"id": secrets.token_hex(16), **order.body}
         threading.Thread(
-            target=lambda: self._say(self._answered, ask(Client(self._path), order.name, body)),
+            target=lambda: self._say(self._answered, ask(Client(self._path), order.name, body, self._words)),
             name="console-command",
             daemon=True,
         ).start()
 
 
-def ask(client: Client, name: str, body: Mapping[str, Any]) -> Answer:
+def ask(client: Client, name: str, body: Mapping[str, Any], w: Language = ENGLISH) -> Answer:
     """Send it; where no answer comes the same once more, which the daemon does not carry out twice."""
     for last in (False, True):
         try:
@@ -138,31 +144,34 @@ def ask(client: Client, name: str, body: Mapping[str, Any]) -> Answer:
         except NotReachable as fault:
             sent = isinstance(fault, Interrupted)
             if not sent and not last:
-                return Answer(False, f"NOT SENT: {name}; {fault}")
+                return Answer(False, w("NOT SENT: {command}; {why}", command=name, why=fault))
             if last:
-                return Answer(False, _unknown(name, str(fault)))
+                return Answer(False, _unknown(name, str(fault), w))
             time.sleep(ONCE_MORE)
             continue
         if status == 503 and not isinstance(answer.get("kept"), bool) and not last:
             time.sleep(ONCE_MORE)
             continue
-        return _told(name, status, answer)
+        return _told(name, status, answer, w)
     raise AssertionError("unreachable")
 
 
-def _unknown(name: str, why: str) -> str:
-    return f"Whether {name!r} was carried out is not known: look at the table before it is given again. {why}"
+def _unknown(name: str, why: str, w: Language) -> str:
+    told = (
+        "Whether '{command}' was carried out is not known: look at the table before it is given again. {why}"
+    )
+    return w(told, command=name, why=why)
 
 
-def _told(name: str, status: int, answer: Mapping[str, Any]) -> Answer:
+def _told(name: str, status: int, answer: Mapping[str, Any], w: Language) -> Answer:
     words = str(answer.get("answer") or answer.get("error") or "")
     if status == 200 and answer.get("accepted") is True:
-        return Answer(True, words or "done")
+        return Answer(True, words or w("done"))
     if status not in (400, 403, 409, 503) or not words:
-        return Answer(False, _unknown(name, f"HTTP {status} {words}".strip()))
+        return Answer(False, _unknown(name, f"HTTP {status} {words}".strip(), w))
     after = answer.get("retry_after")
     if isinstance(after, int | float) and after > 0:
-        words += f"; try again in {after:.0f} s"
+        words += w("; try again in {n} s", n=f"{after:.0f}")
     if answer.get("kept") is not True and "refused: " not in words[:30]:
-        words = f"refused: {words}"
+        words = w("refused: {why}", why=words)
     return Answer(False, words, pin=status == 403)

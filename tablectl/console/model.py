@@ -12,13 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tablectl.console.bounded import number, text
 from tablectl.console.dialog import Choice, Dialog, Leave, Order
-from tablectl.console.keys import MORE_WAYS, keys, way_pages
+from tablectl.console.keys import MORE_WAYS, cap, keys, way_pages
+from tablectl.console.language import ENGLISH, Language
 from tablectl.console.past import Past
-from tablectl.console.seen import Seen, number, read, text
+from tablectl.console.seen import Seen, read
 
 SETTLES = 0.4
 """How long (s) a key must have meant the same before it is taken: nobody reads and acts faster."""
+REPEATS = 1.1
+"""A key that is held down comes again by itself within so long (s), a second later at the most."""
+RUSHES = 0.015
+"""Two keys closer than this (s) nobody has pressed: a text was pasted, or they were held up on their way."""
 SILENT = 8.0
 """Without an answer for so long (s) what is shown is stale: the daemon answers every 5 s at least."""
 LEFT_OPEN = 90.0
@@ -87,23 +93,24 @@ class Model:
     page: int = 0
     settles: float = SETTLES
     touched: float = 0.0
-    """When a key was pressed last."""
+    """When a key was pressed last, and which."""
+    last_key: str = ""
+    words: Language = ENGLISH
 
     # --- what comes from the daemon ---------------------------------------------------------------
 
     def told(self, raw: Mapping[str, Any], now: float) -> Model:
         """A state came."""
-        seen = read(raw)
+        seen = read(raw, self.words)
         back = self.lost and self.seen is not None
         anew = self.seen is not None and self.seen.epoch != seen.epoch
         model = replace(self, seen=seen, heard=now, lost="", past=Past() if anew else self.past)
         if seen.ways != (self.seen.ways if self.seen else ()):
             model = replace(model, page=0)
         if back:
-            gone = max(0.0, now - self.lost_at)
-            model = model.says(
-                f"The daemon is back, after {gone:.0f} s. Compare the screen with the table.", "good", now
-            )
+            gone = f"{max(0.0, now - self.lost_at):.0f}"
+            told = self.words("The daemon is back, after {n} s. Compare the screen with the table.", n=gone)
+            model = model.says(told, "good", now)
         return model._note_keys(now)
 
     def gone(self, why: str, now: float) -> Model:
@@ -139,9 +146,10 @@ class Model:
     def stale(self, now: float) -> str:
         """Why what is shown is not what is; empty when it is."""
         if self.lost:
-            return f"no answer for {max(0.0, now - self.lost_at):.0f} s; {self.lost}"
+            gone = f"{max(0.0, now - self.lost_at):.0f}"
+            return self.words("no answer for {n} s; {why}", n=gone, why=self.words.told(self.lost))
         if now - self.heard > SILENT:
-            return f"no word for {now - self.heard:.0f} s"
+            return self.words("no word for {n} s", n=f"{now - self.heard:.0f}")
         return ""
 
     def seconds_left(self, now: float) -> float | None:
@@ -160,12 +168,25 @@ class Model:
 
     def key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         """After a key, and what is to be done outside."""
-        return replace(self, touched=now)._key(PAD.get(key, key), now)
+        key = PAD.get(key, key)
+        model, wanted = self._key(key, now)
+        return replace(model, touched=now, last_key=key), wanted
+
+    def _unmeant(self, key: str, now: float) -> str:
+        """Why nothing may be sent by this key: it may be that nobody has pressed it now. Empty if not."""
+        since = now - self.touched
+        if not self.settles or not self.last_key:
+            return ""
+        if key == self.last_key and since < REPEATS:
+            return self.words("[{key}] is held down or came twice. Let go, look, press again.", key=cap(key))
+        if since < RUSHES:
+            return self.words("Nobody presses keys so fast. Look, then press [{key}] again.", key=cap(key))
+        return ""
 
     def _key(self, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         if key in NO_NUMBERS:
-            words = "This key does nothing here. On a number pad: switch NumLock on."
-            return self.says(words, "dim", now), None
+            told = self.words("This key does nothing here. On a number pad: switch NumLock on.")
+            return self.says(told, "dim", now), None
         if self.dialog is not None and not (key == HOLDS and isinstance(self.dialog.asks(), Choice)):
             return self._in_dialog(self.dialog, key, now)
         if self.seen is None:
@@ -177,21 +198,23 @@ class Model:
             return replace(self, page=(self.page + 1) % way_pages(self.seen))._note_keys(now), None
         since = self.meant.get(key, ("", now))[1]
         if not found.at_once and now - since < self.settles:
-            return self.says(
-                f"[{key}] has just changed to: {found.label}. Look, then press again.", "dim", now
-            ), None
+            told = "[{key}] has just changed to: {what}. Look, then press again."
+            return self.says(self.words(told, key=cap(key), what=found.label), "dim", now), None
         dialog = Dialog(found.label, found.make, self.seen.version, self.seen.where)
         asked = dialog.asks()
-        if isinstance(asked, Order):
-            return self._send(asked, dialog, now)
-        return replace(self, dialog=dialog, message=None), None
+        if not isinstance(asked, Order):
+            return replace(self, dialog=dialog, message=None), None
+        if why := self._unmeant(key, now):
+            return self.says(why, "dim", now), None
+        return self._send(asked, dialog, now)
 
     def waited(self, now: float) -> Model:
         """Time has come this far."""
         if self.dialog is None or now - self.touched <= LEFT_OPEN:
             return self
         closed = replace(self, dialog=None)
-        return closed.says(f"{self.dialog.name}: nobody answered, nothing was sent.", "dim", now)
+        told = self.words("{what}: nobody answered, nothing was sent.", what=self.dialog.name)
+        return closed.says(told, "dim", now)
 
     def _in_dialog(self, dialog: Dialog, key: str, now: float) -> tuple[Model, Send | Leave | None]:
         after = dialog.key(key)
@@ -202,14 +225,20 @@ class Model:
                 return replace(self, dialog=after, message=None), None
             case Leave():
                 return replace(self, dialog=None), after
+            case Order() if after.command != "hold" and (why := self._unmeant(key, now)):
+                return self.says(why, "dim", now), None
             case Order():
                 return replace(self, dialog=None)._send(after, dialog, now)
 
     def _send(self, order: Order, dialog: Dialog, now: float) -> tuple[Model, Send | None]:
         if why := self.stale(now):
-            return self.says(f"NOT SENT: {order.command}; {why}", "bad", now), None
+            told = self.words("NOT SENT: {command}; {why}", command=order.command, why=why)
+            return self.says(told, "bad", now), None
         if self.sending and order.command != "hold":
-            return self.says(f"NOT SENT: {order.command}; wait for {self.sending}", "bad", now), None
+            told = self.words(
+                "NOT SENT: {command}; wait for {other}", command=order.command, other=self.sending
+            )
+            return self.says(told, "bad", now), None
         expect: dict[str, int] = {}
         if order.expects:
             expect = {"version": dialog.version, **_round(dialog.where)}

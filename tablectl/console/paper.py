@@ -111,19 +111,22 @@ def beside(left: Line, right: Line, width: int, fill: str = "plain") -> Line:
 
 _INSTEAD = {
     **{"·": "-", "…": "...", "–": "-", "—": "-", "“": '"', "”": '"', "▶": ">", "●": "*"},
-    **{"♠": "S", "♥": "H", "♦": "D", "♣": "C", "█": "#", "░": ".", "▒": "#", "│": "|", "┃": "|", "─": "-"},
-    **{"╭": "+", "╮": "+", "╰": "+", "╯": "+", "╎": "!"},
+    **{"♠": "S", "♥": "H", "♦": "D", "♣": "C", "█": "#", "░": ".", "▒": "#", "│": "|", "║": "|", "─": "-"},
+    **{"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"},
+    **{"┌": "+", "┐": "+", "└": "+", "┘": "+"},
 }
 
 
 def poor(text: str) -> str:
     """``text`` in ASCII: each letter's nearest, else its number."""
-    return text if text.isascii() else "".join(map(_poor, text))
+    return text if text.isascii() else "".join(_poor(char, text, at) for at, char in enumerate(text))
 
 
-def _poor(char: str) -> str:
+def _poor(char: str, text: str, at: int) -> str:
     if char.isascii():
         return char
+    if char in "ÄÖÜ" and (text[at - 1 : at].isupper() or text[at + 1 : at + 2].isupper()):
+        return _INSTEAD[char].upper()
     plain = unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode()
     return _INSTEAD.get(char) or plain or by_number(char)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from tablectl.console.seen import count, listed, mapping, number, text
+from tablectl.console.bounded import count, listed, mapping, number, text
 
 MOST_ROUNDS = 40
 MOST_NAMES = 16

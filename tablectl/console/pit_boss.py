@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tablectl.console import flows
 from tablectl.console.dialog import CardEntry, Choice, Entry, Flow, Order
+from tablectl.console.language import Language
 from tablectl.console.past import Past
 from tablectl.console.questions import (
     OTHER,
@@ -21,107 +22,125 @@ from tablectl.console.questions import (
 )
 from tablectl.console.seen import POSITIONS, Seen
 
+WHICH = "Which card lies at {place}?"
 
-def release(action: str, does: str, past: Past) -> Flow:
+
+def release(action: str, does: str, seen: Seen, past: Past) -> Flow:
     """A way out of a hold."""
-    return (yield from approved("release", {"action": action}, f"Release: {does}.", past))
+    return (
+        yield from approved(
+            "release", {"action": action}, seen.words("Release: {what}.", what=does), seen, past
+        )
+    )
 
 
-def plain(command: str, would: str, past: Past) -> Flow:
+def plain(command: str, would: str, seen: Seen, past: Past) -> Flow:
     """A command of the pit boss's with nothing to ask besides."""
-    return (yield from approved(command, {}, would, past))
+    return (yield from approved(command, {}, seen.words(would), seen, past))
 
 
 def correct(seen: Seen, past: Past) -> Flow:
     """A card was read wrong."""
-    place = yield from a_place("Which card was read wrong?", seen.places, seen)
-    card = yield CardEntry(f"Which card lies at {place}?")
-    would = f"Correct {place} to {card}; all cards are dealt anew by the rule."
-    return (yield from approved("correct", {"position": place, "card": card}, would, past))
+    w = seen.words
+    place = yield from a_place(w("Which card was read wrong?"), seen.places, seen)
+    card = yield CardEntry(w(WHICH, place=place))
+    would = w("Correct {place} to {card}; all cards are dealt anew by the rule.", place=place, card=card)
+    return (yield from approved("correct", {"position": place, "card": card}, would, seen, past))
 
 
 def insert(seen: Seen, past: Past) -> Flow:
     """A card lies there that was not read."""
-    place = yield from a_place("Where does the card lie that was not read?", POSITIONS, seen)
-    card = yield CardEntry(f"Which card lies at {place}?")
-    would = f"Insert {card} at {place}; the cards behind it move on by the rule."
-    return (yield from approved("insert", {"position": place, "card": card}, would, past))
+    w = seen.words
+    place = yield from a_place(w("Where does the card lie that was not read?"), POSITIONS, seen)
+    card = yield CardEntry(w(WHICH, place=place))
+    would = w("Insert {card} at {place}; the cards behind it move on by the rule.", card=card, place=place)
+    return (yield from approved("insert", {"position": place, "card": card}, would, seen, past))
 
 
 def move(seen: Seen, past: Past) -> Flow:
     """A card stands in the wrong place of the order."""
-    place = yield from a_place("Which card stands in the wrong place?", seen.places, seen)
+    w = seen.words
+    place = yield from a_place(w("Which card stands in the wrong place?"), seen.places, seen)
     others = tuple(other for other in (*POSITIONS, *seen.places[-9:]) if other != place)
-    to = yield from a_place(f"Where does {place} belong?", tuple(dict.fromkeys(others)), seen)
-    would = f"Move {place} to {to}; all cards are dealt anew by the rule."
-    return (yield from approved("move", {"position": place, "to": to}, would, past))
+    to = yield from a_place(w("Where does {place} belong?", place=place), tuple(dict.fromkeys(others)), seen)
+    would = w("Move {place} to {to}; all cards are dealt anew by the rule.", place=place, to=to)
+    return (yield from approved("move", {"position": place, "to": to}, would, seen, past))
 
 
 def enter(seen: Seen, past: Past) -> Flow:
     """The card that is due, told by a person."""
+    w = seen.words
     due = seen.round.due if seen.round else ""
     places = (due, *(place for place in POSITIONS if place != due)) if due else POSITIONS
-    place = yield from a_place("Where does the card lie that is entered by hand?", places, seen)
-    card = yield CardEntry(f"Which card lies at {place}?")
-    would = f"Enter {card} at {place} by hand; it is published as entered by hand."
-    return (yield from approved("enter", {"position": place, "card": card}, would, past))
+    place = yield from a_place(w("Where does the card lie that is entered by hand?"), places, seen)
+    card = yield CardEntry(w(WHICH, place=place))
+    would = w("Enter {card} at {place} by hand; it is published as entered by hand.", card=card, place=place)
+    return (yield from approved("enter", {"position": place, "card": card}, would, seen, past))
 
 
 def void(seen: Seen, past: Past) -> Flow:
     """A round does not count."""
-    where = ""
+    where, w = "", seen.words
     if seen.round is not None:
+        this = w("{where}, the round in play", where=seen.where)
         which = yield Choice(
-            "Which round becomes void?",
-            ((seen.where, f"{seen.where}, the round in play"), (OTHER, "an earlier one ...")),
+            w("Which round becomes void?"),
+            ((seen.where, this), (OTHER, w("an earlier one ..."))),
             danger=True,
         )
         where = "" if which == OTHER else which
     if not where:
-        where = yield from an_earlier_round("Which earlier round becomes void?", past)
-    taken = "its cards stay used" if where == seen.where else "bets settled by it are taken back"
-    would = f"Round {where} becomes VOID; {taken}."
-    return (yield from approved("void", {"round": where}, would, past))
+        where = yield from an_earlier_round(w("Which earlier round becomes void?"), past, w)
+    taken = "Round {where} becomes VOID; bets settled by it are taken back."
+    if where == seen.where:
+        taken = "Round {where} becomes VOID; its cards stay used."
+    would = w(taken, where=where)
+    return (yield from approved("void", {"round": where}, would, seen, past))
 
 
-def amend(_: Seen, past: Past) -> Flow:
+def amend(seen: Seen, past: Past) -> Flow:
     """The cards of a round whose result is out."""
-    where = yield from an_earlier_round("Which round is amended?", past)
+    w = seen.words
+    where = yield from an_earlier_round(w("Which round is amended?"), past, w)
     laid: dict[str, str] = {}
     while True:
         left = tuple((place, place) for place in POSITIONS if place not in laid)
-        so_far = (f"So far: {_listed(laid)}",) if laid else ()
-        done = ((OTHER, "that is all"),) if laid else ()
-        place = yield Choice(f"{where}: which card is wrong?", left + done, so_far)
+        so_far = (w("So far: {cards}", cards=_listed(laid, w)),) if laid else ()
+        done = ((OTHER, w("that is all")),) if laid else ()
+        place = yield Choice(w("{where}: which card is wrong?", where=where), left + done, so_far)
         if place == OTHER:
             break
-        what = yield Choice(
-            f"{where}: at {place}", (("card", "another card lay there"), ("none", "no card lay there"))
-        )
-        laid[place] = "none" if what == "none" else (yield CardEntry(f"{where}: which card lay at {place}?"))
-    would = f"Amend {where}: {_listed(laid)}; its result becomes what those cards say."
-    return (yield from approved("amend", {"round": where, **laid}, would, past))
+        ways = (("card", w("another card lay there")), ("none", w("no card lay there")))
+        what = yield Choice(w("{where}: at {place}", where=where, place=place), ways)
+        lay = w("{where}: which card lay at {place}?", where=where, place=place)
+        laid[place] = "none" if what == "none" else (yield CardEntry(lay))
+    told = "Amend {where}: {cards}; its result becomes what those cards say."
+    would = w(told, where=where, cards=_listed(laid, w))
+    return (yield from approved("amend", {"round": where, **laid}, would, seen, past))
 
 
-def _listed(laid: Mapping[str, str]) -> str:
-    return ", ".join(f"{place} {card}" for place, card in laid.items())
+def _listed(laid: Mapping[str, str], w: Language) -> str:
+    return ", ".join(f"{place} {w('no card') if card == 'none' else card}" for place, card in laid.items())
 
 
-def burn(_: Seen, past: Past) -> Flow:
+def burn(seen: Seen, past: Past) -> Flow:
     """Cards burned by order."""
-    number = str(int((yield from a_number("How many cards are burned?", 1, 20))))
-    return (yield from approved("burn", {"count": number}, f"Burn {number}, by order.", past))
+    w = seen.words
+    number = str(int((yield from a_number(w("How many cards are burned?"), 1, 20, w))))
+    return (yield from approved("burn", {"count": number}, w("Burn {n}, by order.", n=number), seen, past))
 
 
-def adopt(_: Seen, past: Past) -> Flow:
+def adopt(seen: Seen, past: Past) -> Flow:
     """A shoe in mid-shoe from another controller."""
-    shoe = str(int((yield from a_number("The shoe's number", 1, 999_999_999))))
-    out = str(int((yield from a_number("Cards out of it, burned ones too", 0, 832))))
-    rounds = str(int((yield from a_number("Rounds played from it", 0, 832))))
-    last = yield Choice("Is the coming hand its last?", (("", "no"), ("yes", "yes")))
+    w = seen.words
+    shoe = str(int((yield from a_number(w("The shoe's number"), 1, 999_999_999, w))))
+    out = str(int((yield from a_number(w("Cards out of it, burned ones too"), 0, 832, w))))
+    rounds = str(int((yield from a_number(w("Rounds played from it"), 0, 832, w))))
+    last = yield Choice(w("Is the coming hand its last?"), (("", w("no")), ("yes", w("yes"))))
     args = {"number": shoe, "out": out, "rounds": rounds, "last_hand": last}
-    would = f"Take over shoe {shoe}: {out} cards out, {rounds} rounds; its cards are only counted."
-    return (yield from approved("shoe adopt", args, would, past))
+    told = "Take over shoe {shoe}: {out} cards out, {rounds} rounds; its cards are only counted."
+    would = w(told, shoe=shoe, out=out, rounds=rounds)
+    return (yield from approved("shoe adopt", args, would, seen, past))
 
 
 _FINDINGS = {
@@ -135,67 +154,69 @@ _FINDINGS = {
 
 def inspect(seen: Seen, past: Past) -> Flow:
     """The cards are counted; dealer and pit boss attest it."""
+    w = seen.words
     if seen.counting:
-        ways = (("scan-done", "the count is over: record it"), ("scan-cancel", "break the count off"))
+        ways = (("scan-done", w("the count is over: record it")), ("scan-cancel", w("break the count off")))
     else:
         ways = (
-            ("by-hand", "counted by hand: record it"),
-            ("scan", "begin a count by the scanner: pass every card through it"),
+            ("by-hand", w("counted by hand: record it")),
+            ("scan", w("begin a count by the scanner: pass every card through it")),
         )
-    method = yield Choice("Count of the cards, attested by dealer and pit boss", ways)
+    method = yield Choice(w("Count of the cards, attested by dealer and pit boss"), ways)
     found: dict[str, str] = {}
     kinds = {"by-hand": tuple(_FINDINGS), "scan-done": ("damaged", "replaced", "foreign")}.get(method, ())
     while kinds:
         what = yield Choice(
-            "What was found?",
+            w("What was found?"),
             (
-                ("", "that is all" if found else "complete, none marked"),
-                *((kind, _FINDINGS[kind]) for kind in kinds),
+                ("", w("that is all") if found else w("complete, none marked")),
+                *((kind, w(_FINDINGS[kind])) for kind in kinds),
             ),
-            tuple(f"{name}: {cards}" for name, cards in found.items()),
+            tuple(f"{w(name)}: {cards}" for name, cards in found.items()),
         )
         if not what:
             break
         if what == "foreign":
-            found[what] = yield Entry("Cards of another set, in your words", free_text, most=200)
+            found[what] = yield Entry(w("Cards of another set, in your words"), free_text, most=200)
         else:
-            card = yield CardEntry(f"Which card: {_FINDINGS[what]}?")
+            card = yield CardEntry(w("Which card: {what}?", what=w(_FINDINGS[what])))
             found[what] = f"{found[what]} {card}" if what in found else card
-    told = "; ".join(f"{name} {cards}" for name, cards in found.items())
+    told = "; ".join(f"{w(name)} {cards}" for name, cards in found.items())
     does = {
         "by-hand": "Record the count of the cards",
         "scan": "Begin the count: every card scanned then is counted, not dealt",
         "scan-done": "End the count and record it",
         "scan-cancel": "Break the count off; nothing is recorded",
     }[method]
-    would = f"{does}{f': {told}' if told else ''}."
-    return (yield from approved("shoe inspect", {"method": method, **found}, would, past))
+    would = f"{w(does)}{f': {told}' if told else ''}."
+    return (yield from approved("shoe inspect", {"method": method, **found}, would, seen, past))
 
 
-def by_name(ask: Flow, past: Past) -> Flow:
+def by_name(ask: Flow, seen: Seen, past: Past) -> Flow:
     """A dealer's command that a pit boss gives by name and PIN, where no dealer is signed in."""
     order = yield from ask
     assert isinstance(order, Order)
-    person = yield from named("Which pit boss?", past.pit_bosses, pit_boss_name, 32)
-    pin = yield pin_of(person, f"This would do: {order.command}.")
+    w = seen.words
+    person = yield from named(w("Which pit boss?"), past.pit_bosses, pit_boss_name, 32, w)
+    pin = yield pin_of(person, w, w("This would do: {command}.", command=order.command))
     return replace(order, person=person, pin=pin)
 
 
-def hold(_: Seen, past: Past) -> Flow:
+def hold(seen: Seen, past: Past) -> Flow:
     """Put the table on hold."""
-    return (yield from by_name(flows.hold(), past))
+    return (yield from by_name(flows.hold(seen.words), seen, past))
 
 
 def acknowledge(seen: Seen, past: Past) -> Flow:
     """An alert was seen."""
-    return (yield from by_name(flows.acknowledge(seen), past))
+    return (yield from by_name(flows.acknowledge(seen), seen, past))
 
 
 Asking = Callable[[Seen, Past], Flow]
 
 
 def _simple(command: str, would: str) -> Asking:
-    return lambda seen, past: plain(command, would, past)
+    return lambda seen, past: plain(command, would, seen, past)
 
 
 COMMANDS: dict[str, tuple[str, Asking]] = {

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from tablectl.console import big, middle
 from tablectl.console.hands import hands
-from tablectl.console.keys import Key, keys
+from tablectl.console.keys import Key, cap, keys
 from tablectl.console.model import Model
 from tablectl.console.paper import Line, Span, beside, cells, fit, pad, poor_lines, size, wrap
+from tablectl.console.prompt import next_words
 from tablectl.console.seen import Seen
 
 LEAST = (80, 24)
@@ -22,6 +23,8 @@ LEAST = (80, 24)
 
 TALL = 28
 """Lines from which on the prompt is in large letters."""
+
+TIGHTEST = 3
 
 PHASE_STYLE = {
     "betting": "good",
@@ -56,34 +59,62 @@ def screen(model: Model, on: Terminal, now: float, clock: str = "") -> list[Line
 
 
 def _waiting(model: Model, on: Terminal, now: float) -> list[Line]:
-    why = wrap(model.stale(now), on.width - 2, 4)
+    w, why = model.words, wrap(model.stale(now), on.width - 2, 4)
     return [
         (Span(pad(" tablectl console", on.width), "head"),),
         (),
-        (Span(" Waiting for the table's daemon."),),
+        (Span(f" {w('Waiting for the daemon of the table.')}"),),
         *((Span(f" {line}", "warn"),) for line in why),
         (),
-        (Span(" [.] leave"),),
+        (Span(f" [.] {w('leave')}"),),
     ]
 
 
 def _whole(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> list[Line]:
+    """All of it. Where a hold's ways out or a question need the room, other things give way, step by step."""
+    need = middle.needs(model, seen, on.width)
+    for tight in range(TIGHTEST + 1):
+        top, foot = _top(model, seen, on, now, clock, tight), _foot(model, seen, on, now, tight)
+        if len(top) + len(foot) + need <= on.height:
+            break
+    room = on.height - len(top) - len(foot)
+    if model.dialog is not None:
+        return top + middle.dialog(model, model.dialog, on.width, room)
+    body = middle.body(model, seen, on.width, max(0, room))[: max(0, room)]
+    return top + body + [()] * (room - len(body)) + foot
+
+
+def _top(model: Model, seen: Seen, on: Terminal, now: float, clock: str, tight: int) -> list[Line]:
+    """Down to the shoe. ``tight``: 1, the phase in small letters; 3, the hands on one line."""
     stale = bool(model.stale(now))
     prompt = _next(model, seen, on, now)
-    large = _large_prompt(prompt[0], on) if on.height >= TALL else [prompt]
-    top = [_head(model, seen, on, now, clock), *_large(model, seen, on, now), *large]
-    top += _faded(hands(seen, model.past, on.width, blocks=on.blocks), stale)
+    large = _large_prompt(prompt[0], on, seen.words("NEXT: ")) if on.height >= TALL else [prompt]
+    phase = list(_large(model, seen, on, now)) if tight < 1 else [_phase_line(model, seen, now)]
+    laid = hands(seen, model.past, on.width, blocks=on.blocks) if tight < TIGHTEST else _cards_line(seen)
+    top = [_head(model, seen, on, now, clock), *phase, *large, *_faded(laid, stale)]
+    return top if model.dialog is not None else top + middle.shoe(seen, model.past, on.width)
+
+
+def _foot(model: Model, seen: Seen, on: Terminal, now: float, tight: int) -> list[Line]:
+    """Devices, message, keys. ``tight``: 2, one line each for devices and message."""
     if model.dialog is not None:
-        room = on.height - len(top)
-        return top + middle.dialog(model, model.dialog, on.width, room)
-    top += middle.shoe(seen, model.past, on.width)
-    foot = [*_message(model, on, now), *_faded(_keys(model, seen, on), stale)]
-    lights = _faded(middle.lights(seen, on.width), stale)
-    room = on.height - len(top) - len(foot)
-    middle_room = max(0, room - len(lights))
-    body = middle.body(model, seen, on.width, middle_room)[:middle_room]
-    body += [()] * (middle_room - len(body))
-    return top + (body + lights)[:room] + foot
+        return []
+    stale = bool(model.stale(now))
+    short = tight >= TIGHTEST - 1
+    lights = middle.worst_lights(seen, on.width) if short else middle.lights(seen, on.width)
+    told = _message(model, on, now, 1 if short else 3)
+    return [*_faded(lights, stale), *told, *_faded(_keys(model, seen, on), stale)]
+
+
+def _phase_line(model: Model, seen: Seen, now: float) -> Line:
+    return (Span(f" {_word(seen).upper()}{_countdown(model, now)} ", "phase"),)
+
+
+def _cards_line(seen: Seen) -> list[Line]:
+    r = seen.round
+    if r is None or not r.cards:
+        return []
+    return [(Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),)]
 
 
 def _faded(lines: list[Line], stale: bool) -> list[Line]:
@@ -91,9 +122,9 @@ def _faded(lines: list[Line], stale: bool) -> list[Line]:
     return [tuple(Span(text, "dim") for text, _ in line) for line in lines] if stale else lines
 
 
-def _large_prompt(prompt: Span, on: Terminal) -> list[Line]:
+def _large_prompt(prompt: Span, on: Terminal, head: str) -> list[Line]:
     """The prompt in large letters where it is short enough, else with room around it."""
-    words = prompt.text.strip().removeprefix("NEXT: ")
+    words = prompt.text.strip().removeprefix(head)
     if big.drawable(words):
         rows = [f" {row}" for row in big.draw(words, blocks=on.blocks)]
         if cells(rows[0]) < on.width:
@@ -106,15 +137,15 @@ def _small(model: Model, seen: Seen, on: Terminal, now: float) -> list[Line]:
     """A window too small for it all: what must not be missed."""
     lines = [
         _head(model, seen, on, now, ""),
-        (Span(f" {_word(seen).upper()}{_countdown(model, now)} ", "phase"),),
+        _phase_line(model, seen, now),
         _next(model, seen, on, now),
     ]
     if model.dialog is not None:
         return lines + middle.dialog(model, model.dialog, on.width, on.height - len(lines))
-    r = seen.round
-    if r is not None and r.cards:
-        lines.append((Span(" " + "  ".join(f"{place} {card}" for place, card in r.cards.items())),))
-    foot = [*_message(model, on, now), *_keys(model, seen, on)]
+    lines += _cards_line(seen)
+    shown = _keys(model, seen, on)
+    told = _message(model, on, now, max(1, min(3, on.height - len(lines) - len(shown))))
+    foot = [*told, *shown]
     room = max(0, on.height - len(lines) - len(foot))
     return lines + middle.body(model, seen, on.width, room)[:room] + foot
 
@@ -131,27 +162,29 @@ def _whole_seconds(left: float) -> int:
 
 def _head(model: Model, seen: Seen, on: Terminal, now: float, clock: str) -> Line:
     style = "stale" if model.stale(now) else "head"
-    left = [f" {seen.table}", *(["TEST TABLE"] if seen.test else [])]
+    w = seen.words
+    left = [f" {seen.table}", *([w("TEST TABLE")] if seen.test else [])]
     if seen.round is not None:
-        left.append(f"round {seen.where}{' FREE HAND' if seen.round.free else ''}")
+        left.append(w("round {where}", where=seen.where) + (f" {w('FREE HAND')}" if seen.round.free else ""))
     elif seen.shoe is not None:
-        left.append(f"shoe {seen.shoe.number}")
-    left.append(f"dealer {seen.dealer}, picks up {seen.pickup}" if seen.dealer else "no dealer")
+        left.append(w("shoe {n}", n=seen.shoe.number))
+    signed_in = w("dealer {name}, picks up {side}", name=seen.dealer, side=w(seen.pickup))
+    left.append(signed_in if seen.dealer else w("no dealer"))
     right = (Span(f"  {clock} ", style),) if clock else ()
     return beside((Span("  ".join(left), style),), right, on.width, style)
 
 
 def _word(seen: Seen) -> str:
     if seen.phase == "burning" and seen.burns_due:
-        return f"burn {seen.burns_due}"
-    return seen.phase
+        return seen.words("burn {n}", n=seen.burns_due)
+    return seen.words(seen.phase)
 
 
 def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]:
     stale = bool(model.stale(now))
     words, style = _word(seen), PHASE_STYLE.get(seen.phase, "phase")
     if seen.held:
-        words, style = "on hold", "bad"
+        words, style = seen.words("on hold"), "bad"
     left = model.seconds_left(now)
     count = "" if left is None else str(_whole_seconds(left))
     drawn = big.draw(words, blocks=on.blocks)
@@ -160,85 +193,33 @@ def _large(model: Model, seen: Seen, on: Terminal, now: float) -> Iterator[Line]
     for row, (text, digits) in enumerate(zip(drawn, numbers, strict=True)):
         right: Line = (Span(f"{digits}  ", count_style),) if digits else ()
         if seen.held and row == 0 and not digits:
-            right = (Span(f"{seen.phase}  ", "dim"),)
+            right = (Span(f"{seen.words(seen.phase)}  ", "dim"),)
         if stale:
-            right = (Span("STALE  ", "stale"),) if row == 0 else ()
+            right = (Span(f"{seen.words('STALE')}  ", "stale"),) if row == 0 else ()
         yield beside((Span(f" {text}", "dim" if stale else style),), right, on.width)
 
 
 def _next(model: Model, seen: Seen, on: Terminal, now: float) -> Line:
     """What the dealer does next: the prompt."""
     if model.stale(now):
-        return (Span(pad(" STALE: this is how it was. Nothing is sent. Trying again.", on.width), "stale"),)
+        was = seen.words("STALE: this is how it was. Nothing is sent. Trying again.")
+        return (Span(pad(f" {was}", on.width), "stale"),)
     words, style = next_words(model, seen)
     return (Span(pad(f" {words}", on.width), style),)
 
 
-def next_words(model: Model, seen: Seen) -> tuple[str, str]:
-    """What comes next in words, and the style that fits it."""
-    r = seen.round
-    if seen.held:
-        return f"HOLD: {seen.holds[0].message}", "held"
-    if seen.unread:
-        return "NEXT: scan the card again, it could not be read", "alarm"
-    if seen.counting:
-        return f"COUNT of the cards: {seen.counting}", "next"
-    if seen.rescan:
-        return f"SCAN AGAIN: {seen.rescan}", "next"
-    last = " This is the LAST HAND." if seen.shoe is not None and seen.shoe.last_hand else ""
-    match seen.phase:
-        case "closed":
-            return "NEXT: open the table", "next"
-        case "no shoe" | "shuffle due" if not seen.dealer:
-            return "NEXT: a dealer signs in", "next"
-        case "no shoe":
-            return "NEXT: shuffle, cut and load, then start the new shoe", "next"
-        case "shuffle due":
-            return "NEXT: shuffle and load, then start the new shoe", "next"
-        case "burning":
-            why = f" ({seen.burn_reason})" if seen.burn_reason else ""
-            return f"NEXT: burn {seen.burns_due or ''} face down{why}".replace("  ", " "), "next"
-        case "idle" if not seen.dealer:
-            return "NEXT: a dealer signs in", "next"
-        case "idle":
-            return f"NEXT: open betting{'. The coming hand is the LAST' if last else ''}", "next"
-        case "betting":
-            return "BETS ARE OPEN: draw no card", "next"
-        case "no more bets":
-            return "NO MORE BETS. NEXT: Player's first card", "next"
-        case "dealing" if r is not None and r.to_be_turned:
-            return "NEXT: turn the four cards, then press Enter", "next"
-        case "dealing" if r is not None and not r.cards:
-            return f"NEXT: deal, face down: {r.face_down} of 4", "next"
-        case "dealing" if r is not None:
-            return f"NEXT: {r.words.rpartition(': ')[2].upper()}", "next"
-        case "complete" if r is not None and r.outcome is not None:
-            return _announce(model, seen, r.outcome, (r.player, r.banker)), f"{r.outcome}won"
-        case _:
-            return seen.phase, "next"
-
-
-def _announce(model: Model, seen: Seen, outcome: str, totals: tuple[int | None, int | None]) -> str:
-    words = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "EGALITÉ, TIE"}[outcome]
-    how = "announce it"
-    if model.past.confirm == "shoe" and not seen.step_lost:
-        how = "press the shoe's result button"
-    elif seen.step_lost:
-        how = "the shoe is out of step: announce it here"
-    return f"{words}, Player {totals[0]}, Banker {totals[1]}: {how}"
-
-
-def _message(model: Model, on: Terminal, now: float) -> list[Line]:
+def _message(model: Model, on: Terminal, now: float, most: int = 3) -> list[Line]:
     if model.sending:
-        return [(Span(f" sending: {model.sending} ...", "warn"),)]
+        return [(Span(f" {model.words('sending: {command} ...', command=model.sending)}", "warn"),)]
     message = model.message
-    if why := model.stale(now):
-        lines = wrap(f"STALE: {why}", on.width - 6, 3)
+    refused = message is not None and message.kind == "bad" and not message.over(now)
+    if (why := model.stale(now)) and not refused:
+        lines = wrap(f"{model.words('STALE')}: {why}", on.width - 6, most)
         return [(Span(f"     {line}", "warn"),) for line in lines]
     if message is None or message.over(now):
         return []
     mark = {"good": "OK  ", "bad": "!!  "}.get(message.kind, "    ")
-    lines = wrap(message.text, on.width - 6, 3)
+    lines = wrap(message.text, on.width - 6, most)
     return [
         (Span(f" {mark if n == 0 else '    '}", message.kind), Span(line, message.kind))
         for n, line in enumerate(lines)
@@ -262,6 +243,5 @@ def _keys(model: Model, seen: Seen, on: Terminal) -> list[Line]:
 
 
 def _cap(one: Key) -> Line:
-    name = "Enter" if one.key == "enter" else one.key
     style = "keymain" if one.main else "keyhold" if one.means == "hold" else "key"
-    return (Span(f" {name} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))
+    return (Span(f" {cap(one.key)} ", style), Span(f" {one.label} ", "main" if one.main else "plain"))

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablectl.printable import escape
+from tablectl.console.bounded import count, listed, mapping, number, text
+from tablectl.console.language import ENGLISH, Language
 
 POSITIONS = ("P1", "B1", "P2", "B2", "P3", "B3")
 """In the order in which cards are dealt."""
@@ -18,38 +19,8 @@ POSITIONS = ("P1", "B1", "P2", "B2", "P3", "B3")
 NO_SERVER = "no game server is configured"
 """How the daemon's reason begins where a table plays for itself: no trouble."""
 
-_MOST = 40
-"""Things of one kind that are looked at."""
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """``value`` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def listed(value: Any, most: int = _MOST) -> list[Any]:
-    """The first of a list's members; none of what is no list."""
-    return value[:most] if isinstance(value, list) else []
-
-
-def text(value: Any, most: int = 300) -> str:
-    """A value in print, on one line: escaped, of bounded length; nothing if there is none."""
-    if value is None:
-        return ""
-    shown = escape(str(value)[: most + 1])
-    return shown if len(shown) <= most else shown[:most] + "..."
-
-
-def number(value: Any) -> int | None:
-    """A whole number of a size that can be, or None."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**15:
-        return None
-    return value
-
-
-def count(value: Any) -> int:
-    """A whole number; 0 for anything else."""
-    return number(value) or 0
+FIRST_CARDS = ("Player's card", "Banker's card")
+"""What the daemon says while a hand's first cards are due: that is seen, and nobody calls it."""
 
 
 def outcome(player: int | None, banker: int | None) -> str | None:
@@ -101,6 +72,15 @@ class RoundSeen:
     def outcome(self) -> str | None:
         """What the cards say, of a hand that is complete."""
         return outcome(self.player, self.banker)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSeen:
+    """Who has placed for the round in play, as the game server counts: ``placed`` of ``players``."""
+
+    players: int
+    placed: int
+    everybody: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +145,10 @@ class Seen:
     say: tuple[str, ...]
     alerts: tuple[AlertSeen, ...]
     lights: tuple[Light, ...] = field(default=())
+    placed: PlacedSeen | None = None
+    """While betting is open for this very round; None where nothing is known of it."""
+    words: Language = field(default=ENGLISH, compare=False)
+    """The language that all of it is told in."""
 
     @property
     def held(self) -> bool:
@@ -178,7 +162,7 @@ class Seen:
         return laid + tuple(f"K{n}" for n in range(1, min(self.kept, 9) + 1))
 
 
-def read(raw: Mapping[str, Any]) -> Seen:
+def read(raw: Mapping[str, Any], words: Language = ENGLISH) -> Seen:
     """A state as it came."""
     rescan, counting, settled = (mapping(raw.get(name)) for name in ("rescan", "counting", "settled"))
     extra = len(listed(counting.get("extra"), 1000))
@@ -194,34 +178,57 @@ def read(raw: Mapping[str, Any]) -> Seen:
         dealer=text(raw.get("dealer"), 60),
         pickup=text(raw.get("pickup"), 10),
         shoe=_shoe(mapping(raw.get("shoe"))),
-        round=_round(mapping(raw.get("round"))),
-        holds=tuple(map(_hold, map(mapping, listed(raw.get("holds"))))),
+        round=_round(mapping(raw.get("round")), words),
+        holds=tuple(_hold(mapping(one), words) for one in listed(raw.get("holds"))),
         ways=tuple(
             (text(way.get("action"), 40), text(way.get("text")))
             for way in map(mapping, listed(raw.get("ways")))
         ),
         kept=len(listed(raw.get("kept"))),
         reserved=count(raw.get("reserved")),
-        rescan=f"{text(rescan.get('what'), 10)}: {count(rescan.get('scanned'))} scanned so far"
+        rescan=words(
+            "{what}: {n} scanned so far",
+            what=words(text(rescan.get("what"), 10)),
+            n=count(rescan.get("scanned")),
+        )
         if rescan
         else "",
-        counting=f"{count(counting.get('counted'))} of {count(counting.get('of'))}, {extra} extra"
+        counting=words(
+            "{n} of {all}, {extra} extra",
+            n=count(counting.get("counted")),
+            all=count(counting.get("of")),
+            extra=extra,
+        )
         if counting
         else "",
         read_twice=raw.get("read_twice") is True,
         unread=count(raw.get("unread")),
         burns_due=count(raw.get("burns_due")),
-        burn_reason=text(raw.get("burn_reason"), 60),
+        burn_reason=words(text(raw.get("burn_reason"), 60)),
         step_lost=raw.get("step_lost") is True and mapping(raw.get("scanner")).get("names_positions") is True,
         settled=f"{text(settled.get('where'), 24)} {text(settled.get('what'))}" if settled else "",
         unsettled=tuple(text(one, 24) for one in listed(raw.get("unsettled"))),
-        say=tuple(text(one) for one in listed(raw.get("say"))),
+        say=tuple(text(one) for one in listed(raw.get("say")) if one not in FIRST_CARDS),
         alerts=tuple(
             AlertSeen(text(one.get("alert"), 60), text(one.get("message"), 600), one.get("present") is True)
             for one in map(mapping, listed(raw.get("alerts")))
         ),
-        lights=_lights(raw),
+        lights=_lights(raw, words),
+        placed=_placed(raw),
+        words=words,
     )
+
+
+def _placed(raw: Mapping[str, Any]) -> PlacedSeen | None:
+    """That of another round, or of more players than there are, is no word on this one."""
+    said, shoe, now = (mapping(raw.get(name)) for name in ("placed", "shoe", "round"))
+    players, placed = number(said.get("players")), number(said.get("placed"))
+    if raw.get("phase") != "betting" or not players or placed is None or placed > players:
+        return None
+    here = number(shoe.get("number")), number(now.get("number"))
+    if None in here or (number(said.get("shoe")), number(said.get("round"))) != here:
+        return None
+    return PlacedSeen(players, placed, said.get("all") is True and placed == players)
 
 
 def _shoe(shoe: Mapping[str, Any]) -> ShoeSeen | None:
@@ -238,7 +245,7 @@ def _shoe(shoe: Mapping[str, Any]) -> ShoeSeen | None:
     )
 
 
-def _round(now: Mapping[str, Any]) -> RoundSeen | None:
+def _round(now: Mapping[str, Any], words: Language) -> RoundSeen | None:
     if not now:
         return None
     cards, left = mapping(now.get("cards")), now.get("seconds_left")
@@ -251,42 +258,46 @@ def _round(now: Mapping[str, Any]) -> RoundSeen | None:
         number(now.get("banker_total")),
         text(now.get("next"), 10),
         text(now.get("due"), 2),
-        text(now.get("words"), 80),
+        words.told(text(now.get("words"), 80)),
         float(left) if isinstance(left, int | float) and 0 <= left < 10**6 else None,
     )
 
 
-def _hold(hold: Mapping[str, Any]) -> HoldSeen:
+def _hold(hold: Mapping[str, Any], words: Language) -> HoldSeen:
     saw = mapping(hold.get("saw"))
     told = [text(saw.get("label"), 100)] if saw.get("label") else []
-    told += [f"bytes {text(saw.get('bytes'), 60)}"] if saw.get("bytes") else []
+    told += [words("bytes {hex}", hex=text(saw.get("bytes"), 60))] if saw.get("bytes") else []
     return HoldSeen(text(hold.get("code"), 40), text(hold.get("message"), 600), ", ".join(told))
 
 
-def _lights(raw: Mapping[str, Any]) -> tuple[Light, ...]:
+def _lights(raw: Mapping[str, Any], words: Language) -> tuple[Light, ...]:
     scanner, link, journal = (mapping(raw.get(name)) for name in ("scanner", "link", "journal"))
     health, why = text(scanner.get("health") or "ok", 20), text(scanner.get("why"))
     up = scanner.get("up") is True
     made = [
         Light(
-            "scanner",
+            words("scanner"),
             up and health == "ok",
             text(scanner.get("driver"), 20),
-            "" if up and health == "ok" else f"{health.upper() if up else 'DOWN'}: {why or 'not ready'}",
+            ""
+            if up and health == "ok"
+            else f"{words(health).upper() if up else words('DOWN')}: {why or words('not ready')}",
         )
     ]
     good, reason = link.get("good") is True, text(link.get("why"))
     owed = max(0, count(raw.get("sequence")) - count(raw.get("acked")))
     if reason.startswith(NO_SERVER):
-        made.append(Light("server", True, "none", ""))
+        made.append(Light(words("server"), True, words("none"), ""))
     else:
-        what = f"{owed} to send" if owed else "has everything"
-        made.append(Light("server", good, what, "" if good else f"{reason or '?'} ({owed} to send)"))
+        to_send = words("{n} to send", n=owed)
+        what = to_send if owed else words("has everything")
+        made.append(Light(words("server"), good, what, "" if good else f"{reason or '?'} ({to_send})"))
     fine = journal.get("state") == "ok"
-    made.append(Light("journal", fine, "", "" if fine else text(journal.get("why") or journal.get("state"))))
+    trouble = "" if fine else text(journal.get("why") or journal.get("state"))
+    made.append(Light(words("journal"), fine, "", trouble))
     mirror, beeper = mapping(raw.get("mirror")), mapping(raw.get("beeper"))
     if mirror.get("error"):
-        made.append(Light("mirror", False, "", text(mirror["error"])))
+        made.append(Light(words("mirror"), False, "", text(mirror["error"])))
     if beeper.get("why"):
-        made.append(Light("beeper", False, "", text(beeper["why"])))
+        made.append(Light(words("beeper"), False, "", text(beeper["why"])))
     return tuple(made)

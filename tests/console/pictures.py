@@ -10,19 +10,21 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tablectl.console.app import Console
+from tablectl.console.language import LANGUAGES
 from tablectl.console.model import Model
-from tests.console.states import Raw, held, past, round_, state
+from tests.console.states import LAST_SHOE, Raw, held, past, round_, state
 
-LAST = {"number": 12, "left": 50, "out": 366, "rounds": 71, "cut": True, "last_round": 72, "last_hand": True}
 DOWN = "nobody listens there: it is down; systemctl status 'tablectl@*' says why"
 FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+PLACED = {"shoe": 12, "round": 71, "players": 3, "placed": 2, "all": False}
 
 Shot = tuple[str, Raw, str, tuple[int, int], bool]
 
 SHOTS: tuple[Shot, ...] = (
     (
         "console-betting",
-        state("betting", shoe=None) | {"shoe": LAST | {"last_hand": True}},
+        state("betting", shoe=LAST_SHOE, where="12/71", round=round_("betting", number=71), placed=PLACED),
         "",
         (80, 24),
         True,
@@ -33,6 +35,7 @@ SHOTS: tuple[Shot, ...] = (
     ("console-pin", held("called", kept=0), "r121987", (80, 24), True),
     ("console-stale", state("complete"), "!", (80, 24), True),
     ("console-ascii", state("complete", round=round_("complete")), "", (80, 24), False),
+    ("console-german", state("dealing", say=["Player 4, Banker 7: Player draws"]), "", (80, 24), True),
     ("console-tall", state("dealing", say=["Player 4, Banker 7: Player draws"]), "", (120, 36), True),
 )
 
@@ -41,10 +44,13 @@ async def draw(folder: Path, shot: Shot) -> None:
     """One picture."""
     name, raw, keys, size, rich = shot
     with patch("tablectl.console.app.DaemonLine.start"), patch("time.strftime", return_value="03:14:15"):
-        app = Console("/run/tablectl/T07/tablectl.sock", blocks=rich, colours=rich, settles=0.0)
+        words = LANGUAGES["de" if name.endswith("german") else "en"]
+        app = Console("/run/tablectl/T07/tablectl.sock", blocks=rich, colours=rich, words=words, settles=0.0)
         async with app.run_test(size=size) as pilot:
             now = time.monotonic()
-            app.model = Model(past=past(), settles=0.0).told(raw | {"test": False}, now)
+            app.model = Model(past=past(raw["round"]["number"]), settles=0.0, words=words).told(
+                raw | {"test": False}, now
+            )
             for key in keys:
                 press(app, key)
             await pilot.pause(0.3)

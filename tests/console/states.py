@@ -15,6 +15,17 @@ PAD = (*"0123456789", "+", "-", "*", "/", ".", "enter")
 EVIL = 'x\x1b[2J\x07\r\nü "a" [b]bold[/b] \u202e日本 ' + "very long " * 80
 
 
+def shoe(**changes: Any) -> Raw:
+    """The shoe in play, in the middle of it."""
+    made: Raw = {"number": 12, "left": 200, "out": 216, "rounds": 34}
+    return made | {"cut": False, "last_round": None, "last_hand": False} | changes
+
+
+LAST_SHOE = shoe(left=40, out=376, rounds=70, cut=True, last_round=71, last_hand=True)
+"""The coming hand is its last."""
+FRESH_SHOE = shoe(left=416, out=0, rounds=0)
+
+
 def state(phase: str = "idle", **changes: Any) -> Raw:
     """The table in a phase."""
     in_round = phase in ("betting", "no more bets", "dealing", "complete")
@@ -31,12 +42,7 @@ def state(phase: str = "idle", **changes: Any) -> Raw:
         "acked": 345,
         "dealer": None if phase == "closed" else "anna",
         "pickup": None if phase == "closed" else "left",
-        "shoe": {
-            **{"number": 12, "left": 200, "out": 216, "rounds": 34},
-            **{"cut": False, "last_round": None, "last_hand": False},
-        }
-        if has_shoe
-        else None,
+        "shoe": shoe() if has_shoe else None,
         "round": round_(phase) if in_round else None,
         "holds": [],
         "ways": [],
@@ -93,21 +99,12 @@ def every() -> list[tuple[str, Raw]]:
     down = round_(
         "dealing", cards={}, face_down=4, player_total=None, banker_total=None, words="cards face down"
     )
-    last = {
-        "number": 12,
-        "left": 40,
-        "out": 376,
-        "rounds": 70,
-        "cut": True,
-        "last_round": 71,
-        "last_hand": True,
-    }
     alerts = [{"alert": f"alert-{n}", "message": EVIL, "present": n == 0} for n in range(12)]
     made += [
         ("face down", state("dealing", round=down)),
         ("two face down", state("dealing", round=down | {"face_down": 2})),
-        ("last hand", state("idle", shoe=last)),
-        ("one more hand", state("dealing", shoe=last | {"last_hand": False})),
+        ("last hand", state("idle", shoe=LAST_SHOE)),
+        ("one more hand", state("dealing", shoe=LAST_SHOE | {"last_hand": False})),
         ("unread", state("dealing", unread=1)),
         ("read twice", state("dealing", read_twice=True)),
         ("scanned again", state("complete", rescan={"what": "hand", "scanned": 2})),
@@ -149,8 +146,8 @@ def result(
     )
 
 
-def past() -> Past:
-    """Some rounds, and who works here."""
+def past(before: int = 34) -> Past:
+    """Two rounds before this one, and who works here."""
     made = Past()
     rules = {"shoe": {"cutting_card": 52, "share": None}, "dealing": {"confirm": "automatic"}}
     for one in (
@@ -158,8 +155,8 @@ def past() -> Past:
         event("dealer.changed", dealer="boris", pickup="left"),
         event("dealer.changed", dealer="anna", pickup="left"),
         event("table.released", action="keep", approved_by="bo", reason="routine"),
-        result(32, "banker", ("8S", "6D", "2C"), ("TH", "7H"), 6, 7),
-        result(33, "player", ("4S", "5D"), ("TH", "7H"), 9, 7),
+        result(before - 2, "banker", ("8S", "6D", "2C"), ("TH", "7H"), 6, 7),
+        result(before - 1, "player", ("4S", "5D"), ("TH", "7H"), 9, 7),
     ):
         made = made.heard(one)
     return made

@@ -26,6 +26,11 @@ _SEQUENCE = re.compile(
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 
 
+def _own_terminal() -> None:
+    """It is the terminal of this session: its size, its end and its keys reach the process as signals."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class RealTerminal:
     """``tablectl`` with these words on a terminal of ``width`` × ``height``."""
 
@@ -46,6 +51,7 @@ class RealTerminal:
             stderr=slave,
             env=known | {"TERM": "linux", "LANG": "C.UTF-8"} | environment,
             start_new_session=True,
+            preexec_fn=_own_terminal,
         )
         os.close(slave)
 
@@ -58,6 +64,16 @@ class RealTerminal:
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def resize(self, width: int, height: int) -> None:
+        """Another size; what still has room stays where it is, as in a window."""
+        old = self._rows
+        self._rows = [
+            [old[y][x] if y < len(old) and x < len(old[y]) else " " for x in range(width)]
+            for y in range(height)
+        ]
+        self.width, self.height = width, height
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
     def hang_up(self) -> None:
         """The line is gone; may be called twice."""
         if self.master >= 0:
@@ -68,6 +84,10 @@ class RealTerminal:
     def screen(self) -> str:
         """What a person sees."""
         return "\n".join("".join(row) for row in self._rows)
+
+    def settings(self) -> list[object]:
+        """How the terminal is set: echo, whole lines, keys that are signals."""
+        return list(termios.tcgetattr(self.master))
 
     def type(self, keys: str) -> None:
         """Press keys."""

@@ -18,7 +18,7 @@ from tablectl.table.holds import HOLDS, RELEASES, WAYS
 from tablectl.table.inputs import COMMANDS, SUPERVISED, Kind
 from tablectl.table.reasons import problem
 from tablectl.table.transitions import move_for
-from tests.console.states import PAD, every, held, past, round_, state
+from tests.console.states import FRESH_SHOE, LAST_SHOE, PAD, every, held, past, round_, state
 
 FREE = {
     "closed": "enter:open",
@@ -56,8 +56,7 @@ def test_keys_that_come_with_a_situation() -> None:
     assert "/:" not in told(read(state("idle", alerts=[{"alert": "x", "message": "x", "present": True}])))
     down = round_("dealing", cards={}, face_down=4, player_total=None, banker_total=None)
     assert told(read(state("dealing", round=down))).startswith("enter:turn")
-    cut = {"number": 1, "left": 9, "out": 407, "rounds": 60, "cut": True, "last_round": 61, "last_hand": True}
-    assert "4:" not in told(read(state("idle", shoe=cut)))
+    assert "4:" not in told(read(state("idle", shoe=LAST_SHOE)))
     assert told(read({"phase": "orbiting"})) == "*:pit boss +:more"
 
 
@@ -201,25 +200,7 @@ def test_a_number_pad_alone_gives_every_command_that_there_is() -> None:
                 assert (order.person, order.pin, order.reason) == (None, None, None)
             assert order.expects is (kind not in (Kind.HOLD, Kind.ACK))
             found.add(order.command)
-    shoe = {
-        "number": 1,
-        "left": 9,
-        "out": 407,
-        "rounds": 60,
-        "cut": True,
-        "last_round": 61,
-        "last_hand": True,
-    }
-    fresh = {
-        "number": 1,
-        "left": 416,
-        "out": 0,
-        "rounds": 0,
-        "cut": False,
-        "last_round": None,
-        "last_hand": False,
-    }
-    for raw in (state("idle", shoe=shoe), state("idle", shoe=fresh)):
+    for raw in (state("idle", shoe=LAST_SHOE), state("idle", shoe=FRESH_SHOE)):
         found |= {order.command for order in orders(read(raw))}
     assert found == {kind.value for kind in COMMANDS}
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tablectl.console.dialog import Leave
-from tablectl.console.model import SETTLES, Answer, Model, Send
+from tablectl.console.model import REPEATS, SETTLES, Answer, Model, Send
 from tests.console.states import PAD, held, past, state
 
 
 def pressed(model: Model, keys: str | list[str], now: float = 10.0) -> tuple[Model, Send | Leave | None]:
     sent: Send | Leave | None = None
-    for key in keys.split() if isinstance(keys, str) else keys:
+    for n, key in enumerate(keys.split() if isinstance(keys, str) else keys):
         assert sent is None
-        model, sent = model.key(key, now)
+        model, sent = model.key(key, now + 0.02 * n)
     return model, sent
 
 
@@ -35,6 +35,14 @@ def test_a_command_carries_what_was_on_the_screen() -> None:
     assert sent.body["args"] == {"outcome": "tie"}
 
 
+def test_that_all_have_placed_closes_nothing_by_itself_and_the_key_asks_as_always() -> None:
+    told = {"shoe": 12, "round": 34, "players": 3, "placed": 3, "all": True}
+    model = at("betting", placed=told)
+    assert model.sending == "" and model.waited(20.0).sending == ""
+    model, sent = pressed(model, "- 1")
+    assert isinstance(sent, Send) and sent.name == "bets close"
+
+
 def test_a_dialog_keeps_what_it_began_with() -> None:
     model, _ = pressed(at("betting"), "-")
     model = model.told(state("betting", version=513), 10.1)
@@ -47,8 +55,11 @@ def test_a_key_whose_meaning_changed_under_the_finger_is_not_taken() -> None:
     model = at("complete").told(state("idle", version=513), 10.0)
     model, sent = pressed(model, "enter", 10.0 + SETTLES / 2)
     assert sent is None and model.message is not None and "OPEN BETTING" in model.message.text
-    _, sent = pressed(model, "enter", 10.0 + SETTLES)
+    assert pressed(model, "enter", 10.0 + SETTLES)[1] is None  # the same press, held down
+    _, sent = pressed(model, "enter", 10.0 + SETTLES / 2 + REPEATS + 0.01)
     assert isinstance(sent, Send)
+    again = at("complete").told(state("idle", version=513), 10.0)
+    assert isinstance(pressed(again, "enter", 10.0 + SETTLES)[1], Send)
     # A hold comes while the dealer announces: 1 is a way out now.
     model = at("complete").told(held("overdraw", "complete"), 10.0)
     model, sent = pressed(model, "1", 10.1)
@@ -57,6 +68,49 @@ def test_a_key_whose_meaning_changed_under_the_finger_is_not_taken() -> None:
     model = at("idle").told(state("idle", version=514), 10.0)
     assert isinstance(pressed(model, "enter", 10.0)[1], Send)
     assert pressed(at("idle").told(held("called"), 10.0), "0", 10.0)[0].dialog is not None
+
+
+def test_a_key_that_is_held_down_does_one_thing_however_long_it_is_held() -> None:
+    model, sent = pressed(at("complete"), "enter", 10.0)
+    assert isinstance(sent, Send) and sent.name == "confirm"
+    model = model.answered(Answer(True, "ok"), 10.1).told(state("idle", version=513), 10.1)
+    for first in (0.26, 0.5, 0.66, 1.0):  # until it comes again by itself, and then so fast
+        held_down = model
+        for now in (10.0 + first, *(10.0 + first + n / 25 for n in range(1, 200))):
+            held_down, sent = held_down.key("enter", now)
+            assert sent is None
+        assert held_down.message is not None and "held down" in held_down.message.text
+        held_down = held_down.told(state("idle", version=513), 19.0)
+        assert isinstance(pressed(held_down, "enter", 20.2)[1], Send)  # let go, and pressed
+    # Refused: it is not sent again and again.
+    model, _ = pressed(at("idle"), "enter", 10.0)
+    model = model.answered(Answer(False, "no link"), 10.1)
+    assert pressed(model, "enter", 10.6)[1] is None
+    # In a list: the name, and not the hand as well.
+    model, sent = pressed(pressed(at("idle"), "7", 10.0)[0], "1", 12.0)
+    model, sent = pressed(model, "1", 12.5)
+    assert sent is None and model.dialog is not None
+    assert isinstance(pressed(model, "1", 14.0)[1], Send)
+    # A key between tells that it was let go; a hold is never kept waiting.
+    model, _ = pressed(at("betting"), "-", 10.0)
+    model, sent = pressed(model, "1", 10.2)
+    assert isinstance(sent, Send)
+    model, _ = pressed(model, "0", 10.3)
+    assert isinstance(pressed(model, "1", 10.4)[1], Send)
+
+
+def test_a_text_that_is_pasted_gives_no_command() -> None:
+    for text in ("-1", "71", "41", "* 2 3 enter 1 1 1 9 8 7 enter"):
+        model, keys = at("betting" if text[0] == "-" else "idle"), text.split() if " " in text else text
+        for n, key in enumerate(keys):
+            model, sent = model.key(key, 10.0 + n / 10_000)
+            assert sent is None, text
+    # Letters that were held up on their way are taken, and what was typed is sent by a key of its own.
+    model, _ = pressed(at("idle"), "7 2 b o enter", 10.0)
+    model, sent = pressed(model, "1", 10.0)
+    assert sent is None and model.dialog is not None
+    _, sent = pressed(model, "2", 10.3)
+    assert isinstance(sent, Send) and sent.body["args"] == {"name": "bo", "pickup": "right"}
 
 
 def test_without_the_daemon_nothing_is_sent_and_nothing_is_kept_for_later() -> None:
@@ -117,7 +171,7 @@ def test_what_is_left_open_is_closed_with_what_was_typed() -> None:
     model = Model(past=past()).told(held("called"), 0.0).told(held("called"), 9.0)
     model, _ = pressed(model, "1 2 2 1 9 8 7")
     assert model.waited(100.0).dialog is not None
-    after = model.waited(100.1)
+    after = model.waited(100.2)
     assert after.dialog is None and after.message is not None and "nothing was sent" in after.message.text
     assert not holds_text(after, "987")
     assert at("idle").waited(1e6).message is None

@@ -14,10 +14,10 @@ from tablectl.cli import main
 from tablectl.console.model import Model, Send
 from tablectl.table.inputs import COMMANDS
 from tests.cli.fake_daemon import FakeDaemon
-from tests.console.states import Raw, held, past, round_, state
+from tests.console.states import FRESH_SHOE, LAST_SHOE, Raw, held, past, round_, state
 
-HELD = held("called", kept=2, shoe={"number": 12, "left": 9, "out": 400, "rounds": 9, "cut": True})
-FRESH = state("idle", shoe={"number": 12, "left": 416, "out": 0, "rounds": 0, "cut": True})
+HELD = held("called", kept=2, shoe=LAST_SHOE)
+FRESH = state("idle", shoe=FRESH_SHOE | {"cut": True})
 DOWN = state("dealing", round=round_("dealing", cards={}, face_down=4, player_total=None, banker_total=None))
 ALERT = state("idle", alerts=[{"alert": "disk-slow", "message": "x"}])
 BOSS = "2 2 1 9 8 7 enter"

@@ -8,16 +8,30 @@ from dataclasses import replace
 import pytest
 
 from tablectl.console import big
-from tablectl.console.dialog import Dialog
+from tablectl.console.dialog import Choice, Dialog
 from tablectl.console.keys import keys
+from tablectl.console.language import ENGLISH
 from tablectl.console.model import Model
 from tablectl.console.paper import cells, cut, fit, pad, poor, size, wrap
 from tablectl.console.past import MOST_NAMES, MOST_ROUNDS, Past
-from tablectl.console.screen import PHASE_STYLE, Terminal, next_words, screen
+from tablectl.console.prompt import next_words
+from tablectl.console.screen import PHASE_STYLE, Terminal, screen
 from tablectl.console.seen import read
 from tablectl.table import Phase
 from tablectl.table.holds import HOLDS
-from tests.console.states import EVIL, Raw, event, every, held, past, result, round_, state
+from tests.console.states import (
+    EVIL,
+    FRESH_SHOE,
+    LAST_SHOE,
+    Raw,
+    event,
+    every,
+    held,
+    past,
+    result,
+    round_,
+    state,
+)
 
 HERE = Terminal(80, 24)
 SIZES = (
@@ -83,8 +97,9 @@ def test_a_hold_is_told_with_every_way_out(code: str, on: Terminal) -> None:
     seen = made.seen
     assert seen is not None
     first = text(made, on)
-    assert f"HOLD: {HOLDS[code].means}"[:70] in first
-    assert all(line.rstrip() in first for line in big.draw("on hold", blocks=on.blocks))
+    assert f"HOLD: {ENGLISH(HOLDS[code].means)}" in first
+    if on.blocks and code != "integrity":  # these have so much to tell that the large letters give way
+        assert all(line.rstrip() in first for line in big.draw("on hold", blocks=True))
     for one in keys(seen, made.past):
         if one.means.startswith("way "):
             assert f" {one.key}  {cut(one.label, 73)}" in first, (code, one)
@@ -92,11 +107,49 @@ def test_a_hold_is_told_with_every_way_out(code: str, on: Terminal) -> None:
     assert "[8]" not in first
 
 
+DOWN = {"up": False, "health": "absent", "why": "no such port " * 9}
+
+
+@pytest.mark.parametrize("on", [HERE, Terminal(60, 20, blocks=False)], ids=str)
+@pytest.mark.parametrize("code", HOLDS)
+def test_every_way_out_stands_there_whatever_else_is_wrong(code: str, on: Terminal) -> None:
+    raw = held(code, kept=3, scanner=DOWN, link={"good": False, "why": "refused " * 20}, shoe=LAST_SHOE)
+    raw |= {"journal": {"state": "slow", "why": "slow " * 20}, "beeper": {"why": "mute"}}
+    raw["alerts"] = [{"alert": f"alert-{n}", "message": "wrong " * 20} for n in range(5)]
+    made = model(raw).says("refused: " + "because " * 30, "bad", 0.0)
+    shown = text(made, on)
+    assert made.seen is not None
+    for one in keys(made.seen, made.past):
+        assert f" {one.key}  {cut(one.label, on.width - 7)}" in shown, (one, shown)
+    assert "LAST HAND BEFORE SHUFFLE" in shown and "8S" in shown.replace("8♠", "8S")
+    assert " refused: because" in shown and "..." in shown
+    assert on != HERE or all(name in shown for name in (" scanner ", " server ", " journal ", " beeper "))
+    for key in ("0", "*"):
+        asked, _ = made.key(key, 1.0)
+        asked = asked.says("refused: " + "because " * 30, "bad", 1.0)
+        assert asked.dialog is not None
+        choice = asked.dialog.asks()
+        assert isinstance(choice, Choice)
+        assert all(
+            f" {n}  {cut(told, on.width - 8)}" in text(asked, on)
+            for n, _, told in asked.dialog.options(choice)
+            if told
+        )
+
+
+def test_what_was_not_sent_is_told_while_the_daemon_is_away() -> None:
+    gone = model(state("idle")).gone("down", 0.0)
+    refused, sent = gone.key("enter", 3.0)
+    assert sent is None
+    assert "NOT SENT: bets open; no answer for 3 s; down" in text(refused, now=4.0)
+    assert "STALE: no answer for 70 s; down" in text(refused, now=70.0)
+
+
 def test_both_hands_with_points_and_totals() -> None:
     shown = text(model(state("dealing"))).splitlines()
-    assert shown[6].startswith(" ╭P1─╮ ╭P2─╮ ╭P3─╮") and "╭B1─╮ ╭B2─╮" in shown[6]
+    assert shown[6].startswith(" ┌P1─┐ ┌P2─┐ ┌P3─┐") and "┌B1─┐ ┌B2─┐" in shown[6]
     assert shown[7].startswith(" │ 8♠│ │ 6♦│ │ ? │") and "│10♥│ │ 7♣│" in shown[7]
-    assert shown[8].startswith(" ╰─8─╯ ╰─6─╯ ╰───╯") and "╰─0─╯ ╰─7─╯" in shown[8]
+    assert shown[8].startswith(" └─8─┘ └─6─┘ └───┘") and "└─0─┘ └─7─┘" in shown[8]
     assert all(
         part.rstrip() in line for part, line in zip(big.draw("4", blocks=True), shown[6:9], strict=True)
     )
@@ -113,7 +166,7 @@ def test_faces_that_lie_down_are_not_shown_and_the_last_hand_stays_until_the_nex
     over = text(model(state("idle")))
     assert "12/33 is over" in over and "│ 4♠│ │ 5♦│" in over
     assert "is over" not in text(model(state("betting")))
-    assert "is over" not in text(model(state("idle", shoe={"number": 13, "left": 416, "out": 0})))
+    assert "is over" not in text(model(state("idle", shoe=FRESH_SHOE | {"number": 13})))
 
 
 def test_the_countdown_runs_between_two_answers_and_ends_at_nothing() -> None:
@@ -127,21 +180,50 @@ def test_the_countdown_runs_between_two_answers_and_ends_at_nothing() -> None:
     assert model(state("idle")).seconds_left(0.0) is None
 
 
+def placed(players: object, placed: object, everybody: object = False, **other: object) -> Raw:
+    told = {"shoe": 12, "round": 34, "players": players, "placed": placed, "all": everybody}
+    return state("betting", placed=told | other)
+
+
+def test_who_has_placed_and_that_betting_may_be_closed_early() -> None:
+    open_ = " BETS ARE OPEN: draw no card"
+    for on in (HERE, Terminal(80, 24, blocks=False), Terminal(60, 20), Terminal(120, 40)):
+        assert f"{open_}. 2 of 3 players have placed" in text(model(placed(3, 2)), on)
+    assert f"{open_}. 0 of 1 player has placed" in text(model(placed(1, 0)))
+    shown = text(model(placed(3, 3, True)))
+    assert (
+        " ALL HAVE PLACED: betting may be closed early, key - " in shown
+        and " -  close betting early" in shown
+    )
+    assert open_ not in shown
+    assert "players have placed" not in text(model(placed(3, 2)).gone("down", 0.0))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({}, state("betting", placed=None), state("betting", placed=[3]), placed(3, 4), placed(0, 0, True)),
+        *(placed(-1, 0), placed("3", "2"), placed(True, True, True), placed(3, None), placed(10**20, 1)),
+        *(placed(3, 3, True, round=33), placed(3, 3, True, shoe=11), placed(3, 3, True, round=None)),
+        *(placed(3, 3, True) | {"shoe": None}, placed(3, 3, True) | {"phase": "no more bets"}),
+    ],
+)
+def test_no_word_or_an_odd_one_on_who_has_placed_is_none(odd: Raw) -> None:
+    assert read(odd).placed is None
+    assert "placed" not in text(model(odd)).lower()
+
+
+def test_all_have_placed_only_if_all_have() -> None:
+    for raw in (placed(3, 2, True), placed(3, 3), placed(3, 3, "yes")):
+        assert "ALL HAVE PLACED" not in text(model(raw))
+
+
 def test_the_shoe_and_its_last_hand() -> None:
     assert "200 of 416 left, cutting card in about 148" in text(model(state("idle")))
-    last = {
-        "number": 12,
-        "left": 40,
-        "out": 376,
-        "rounds": 70,
-        "cut": True,
-        "last_round": 71,
-        "last_hand": True,
-    }
-    shown = text(model(state("idle", shoe=last)))
+    shown = text(model(state("idle", shoe=LAST_SHOE)))
     assert "LAST HAND BEFORE SHUFFLE" in shown and "CUTTING CARD OUT" in shown
     assert "The coming hand is the LAST" in shown
-    more = text(model(state("dealing", shoe=last | {"last_hand": False})))
+    more = text(model(state("dealing", shoe=LAST_SHOE | {"last_hand": False})))
     assert "LAST HAND BEFORE" not in more and "The last hand before the shuffle is round 12/71" in more
     by_share = replace(past(), by_share=True, cut_place=371)
     assert "end of the shoe in about 155" in text(Model(past=by_share).told(state("idle"), 0.0))
@@ -227,6 +309,7 @@ def test_text_is_cut_to_cells() -> None:
     ]
     assert wrap("", 7, 2) == [] and size(fit((), 9)) == 9
     assert poor("Zoë ♠ 日") == "Zoe S \\u65e5"
+    assert poor("Übung Ü ÖFFNEN EINSÄTZE Größe") == "Uebung Ue OEFFNEN EINSAETZE Groesse"
 
 
 def test_large_letters_are_equally_high_and_there_for_every_word_that_is_drawn() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 
 import pytest
 from textual.events import Paste
 
 from tablectl.console import big
-from tablectl.console.app import Fault
+from tablectl.console.app import Fault, Told
+from tablectl.console.model import Send
 from tests.console.shoes import RULES, play, story
-from tests.console.states import PAD, event, held
+from tests.console.states import PAD, event, held, state
 from tests.console.terminal import COLOUR, RealTerminal
 from tests.console.working import ByCommands, ByKeys, Seat
 from tests.e2e.harness import BARE, SOAK, Rig
@@ -80,7 +83,18 @@ async def _at_two_consoles(rig: Rig, app: Seat, keys: ByKeys, other: RealTermina
     await keys.choose("close betting early")
     await asyncio.to_thread(other.sees, "BETS ARE OPEN: draw no card")
     await asyncio.sleep(0.5)  # a person has read it
+    other.resize(20, 5)
+    await asyncio.to_thread(other.sees, " BETTING  ")
+    other.resize(80, 24)
+    await asyncio.to_thread(other.sees, "close betting early")
     other.type("-1")
+    await asyncio.to_thread(other.sees, "Nobody presses keys so fast")
+    other.type(".")
+    await asyncio.to_thread(other.sees, "-  close betting early")
+    other.type("-")
+    await asyncio.to_thread(other.sees, "Close betting now")
+    await asyncio.sleep(0.1)  # no person is faster
+    other.type("1")
     await asyncio.to_thread(other.sees, "OK  betting closed, round 1/1")
     await keys.sees("The table has changed since you began")
     row = rig.client.state()["row"]
@@ -105,7 +119,7 @@ async def _killed(rig: Rig, app: Seat, keys: ByKeys) -> None:
     rig.daemon.stop_somehow()
     await keys.sees("STALE")
     await keys.press("0", "1")
-    await keys.sees("STALE: no answer for")
+    await keys.sees("NOT SENT: hold; no answer for")
     assert "│ 8♠│" in keys.screen and not app.model.sending
     await asyncio.to_thread(rig.start_daemon)
     await keys.sees("The daemon is back, after")
@@ -130,6 +144,26 @@ async def _wrong_pin(app: Seat, keys: ByKeys) -> None:
     assert app.model.seen is not None and not app.model.seen.held
 
 
+def test_signals_and_keys_of_a_terminal_leave_it_as_it_was() -> None:
+    with RealTerminal("console", "--socket", "/nonexistent", "--language", "de", width=60) as here:
+        was = here.settings()
+        here.sees("Warten auf den Dienst")
+        assert here.settings() != was
+        here.type("\x1a\x1c\x13")  # Ctrl-Z, Ctrl-\, Ctrl-S: no key of the console
+        here.resize(40, 6)
+        here.process.send_signal(signal.SIGTSTP)
+        os.waitid(os.P_PID, here.process.pid, os.WSTOPPED)
+        assert here.settings() == was
+        here.process.send_signal(signal.SIGCONT)
+        here.resize(60, 24)
+        here.sees("[.] verlassen")
+        here.process.send_signal(signal.SIGTERM)
+        assert here.ended() == 0
+        assert (
+            here.settings() == was and b"\x1b[?1049l" in here.bytes[-60:] and b"\x1b[?25h" in here.bytes[-60:]
+        )
+
+
 async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
     app = Seat("/nonexistent", blocks=False, colours=False)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -138,6 +172,24 @@ async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
         assert keys.screen.isascii()
         await keys.press("+")
     assert app.return_code == 0
+
+
+async def test_all_have_placed_and_the_dealer_closes_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Send] = []
+    monkeypatch.setattr("tablectl.console.app.DaemonLine.start", lambda _: None)
+    monkeypatch.setattr("tablectl.console.app.DaemonLine.send", lambda _, order: sent.append(order))
+    app = Seat("/nonexistent", settles=0.0)
+    async with app.run_test(size=(80, 24)) as pilot:
+        keys = ByKeys(app, pilot)
+        for placed in (2, 3):
+            told = {"shoe": 12, "round": 34, "players": 3, "placed": placed, "all": placed == 3}
+            raw = state("betting", placed=told)
+            app.post_message(Told(lambda model, now, raw=raw: model.told(raw, now)))  # type: ignore[misc]
+            await keys.sees("ALL HAVE PLACED" if placed == 3 else "2 of 3 players have placed")
+        await keys.sees("betting may be closed early, key -")
+        assert sent == []
+        await keys.press("-", "1")
+    assert [order.name for order in sent] == ["bets close"]
 
 
 async def test_a_fault_of_the_console_tells_no_pin(monkeypatch: pytest.MonkeyPatch) -> None:
