@@ -208,12 +208,15 @@ class Console(App[None]):
         event.stop()
         event.prevent_default()
         typed = event.character
-        self.press(typed if typed is not None and len(typed) == 1 and typed.isprintable() else event.key)
+        printed = typed is not None and len(typed) == 1 and typed.isprintable()
+        # When it came, not when there was time for it: by that a burst is told from fingers, and a key that
+        # was pressed before its meaning changed from one pressed after.
+        self.press(typed if typed is not None and printed else event.key, event.time)
 
-    def press(self, key: str) -> None:
-        """What a key does."""
+    def press(self, key: str, at: float) -> None:
+        """What a key does that was pressed ``at`` that moment (monotonic s)."""
         with _guarded():
-            self.model, wanted = self.model.key(key, time.monotonic())
+            self.model, wanted = self.model.key(key, at)
         match wanted:
             case Send():
                 self._line.send(wanted)

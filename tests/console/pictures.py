@@ -70,7 +70,7 @@ def press(app: Console, key: str) -> None:
     means = {"c": "way correct", "r": "way resume"}.get(key)
     if means is not None:
         key = next(one.key for one in keys(seen, app.model.past) if one.means == means)
-    app.press(key)
+    app.press(key, time.monotonic())
 
 
 def main(folder: Path) -> None:

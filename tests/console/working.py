@@ -36,8 +36,8 @@ class Seat(Console):
         super().__init__(path, **options)
         self.client = Client(Path(path))
 
-    def press(self, key: str) -> None:
-        super().press(key)
+    def press(self, key: str, at: float) -> None:
+        super().press(key, at)
         self.taken += 1
 
 
