@@ -8,6 +8,7 @@ not fails the run. ``--regold`` writes the golden files of all recordings anew (
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -42,6 +43,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """In a soak: the longest first."""
     if "TABLECTL_SOAK" in os.environ:
         items.sort(key=_limit, reverse=True)
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests are made of stays to the end: the collector need not look at it ever again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _limit(item: pytest.Item) -> float:

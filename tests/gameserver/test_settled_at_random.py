@@ -26,8 +26,8 @@ from tablectl.rules import Proof, deal, prove
 from tests.gameserver.wagering import Wagering, data_of, result, shoe_started
 
 SOAK = "TABLECTL_SOAK" in os.environ
-PARTS_OF_ALL, ROUNDS = (4, 25_000) if SOAK else (1, 100)
-"""In each of the four profiles, rounds in each of so many parts, which may run side by side."""
+PIECES, ROUNDS = (4, 25_000) if SOAK else (1, 100)
+"""In each of the four profiles so many pieces of so many rounds, which may run side by side."""
 HANDS = 1_000_000 if SOAK else 6_000
 
 PROFILES = ("live-casino", "classic", "commission-free", "atlantic-city")
@@ -128,10 +128,10 @@ def settled(
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("part", range(PARTS_OF_ALL))
+@pytest.mark.parametrize("piece", range(PIECES))
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str, part: int) -> None:
-    chance = random.Random(f"{profile} {part}")
+def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str, piece: int) -> None:
+    chance = random.Random(f"{profile} {piece}")
     rules = load_rules(profile)
     table = Wagering(tmp_path / "server.db", rules)
     table.hurries()
