@@ -52,6 +52,12 @@ def run_daemon(path: str) -> None:
     raise SystemExit(run(config))
 
 
+def run_code(code: str, *arguments: str) -> None:
+    """As ``python -c`` does, with all that is imported here already."""
+    sys.argv = ["-c", *arguments]
+    exec(code, {"__name__": "__main__"})
+
+
 def run_server(db: str, secret: str, port: int) -> None:
     """The reference game server."""
     from tablectl.gameserver.server import run_gameserver
