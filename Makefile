@@ -28,7 +28,12 @@ setup: $(STAMP) ## the virtual environment
 demo: $(STAMP) ## one shoe on an emulated scanner, into the reference game server (ARGS="--shoe bee-tek")
 	@$(BIN)/tablectl demo $(ARGS)
 
-test: lint types unit ## lint, types, import directions and the suite with reduced counts
+# mypy works on one core only: it runs beside the suite, and what it says is shown behind it.
+test: lint ## lint, types, import directions and the suite with reduced counts
+	@said=$$(mktemp); $(MAKE) --no-print-directory types >$$said 2>&1 & types=$$!; \
+		trap 'kill $$types; rm -f $$said; exit 130' INT TERM; \
+		$(MAKE) --no-print-directory unit; suite=$$?; \
+		wait $$types; types=$$?; cat $$said; rm -f $$said; exit $$((suite | types))
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
