@@ -45,8 +45,9 @@ types: $(STAMP)
 unit: $(STAMP)
 	@$(BIN)/python -m pytest -q -n 4 --dist worksteal $(ARGS)
 
+# Three on two cores: many of these tests wait half of their time. One at a time each, the longest first.
 soak: $(STAMP) ## the heavy tests at the full counts
-	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist load --maxschedchunk 1 --timeout 1800 -m soak $(ARGS)
+	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 3 --dist load --maxschedchunk 1 --timeout 1800 -m soak $(ARGS)
 
 crash: $(STAMP) ## daemon and game server killed at every boundary, each way, and 2,000 times at random (an hour and more)
 	@$(BIN)/python -m tests.crash points $(ARGS)
