@@ -28,7 +28,12 @@ setup: $(STAMP) ## the virtual environment
 demo: $(STAMP) ## one shoe on an emulated scanner, into the reference game server (ARGS="--shoe bee-tek")
 	@$(BIN)/tablectl demo $(ARGS)
 
-test: lint types unit ## lint, types, import directions and the suite with reduced counts
+# mypy works on one core only: it runs beside the suite, and what it says is shown behind it.
+test: lint ## lint, types, import directions and the suite with reduced counts
+	@said=$$(mktemp); $(MAKE) --no-print-directory types >$$said 2>&1 & types=$$!; \
+		trap 'kill $$types; rm -f $$said; exit 130' INT TERM; \
+		$(MAKE) --no-print-directory unit; suite=$$?; \
+		wait $$types; types=$$?; cat $$said; rm -f $$said; exit $$((suite | types))
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
@@ -40,8 +45,9 @@ types: $(STAMP)
 unit: $(STAMP)
 	@$(BIN)/python -m pytest -q -n 4 --dist worksteal $(ARGS)
 
+# Three on two cores: many of these tests wait half of their time. One at a time each, the longest first.
 soak: $(STAMP) ## the heavy tests at the full counts
-	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --timeout 1800 -m soak $(ARGS)
+	@TABLECTL_SOAK=1 $(BIN)/python -m pytest -q -n 3 --dist load --maxschedchunk 1 --timeout 1800 -m soak $(ARGS)
 
 crash: $(STAMP) ## daemon and game server killed at every boundary, each way, and 2,000 times at random (an hour and more)
 	@$(BIN)/python -m tests.crash points $(ARGS)

@@ -1,12 +1,14 @@
 """How hypothesis searches, and what is told at the end of a run.
 
-Hypothesis: the same examples at every `make test`, fresh ones at every `make soak`. At the end of a
-whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
+Hypothesis: the same examples at every `make test`, fresh ones at every `make soak`. A soak begins with the
+tests that may take longest, by their own limits, so that no worker is alone with one at the end. At the end
+of a whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
 not fails the run. ``--regold`` writes the golden files of all recordings anew (:mod:`tests.recordings`).
 """
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -35,6 +37,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Goldens are written once, by the run itself, before its tests compare them."""
     if config.option.regold and not hasattr(config, "workerinput"):
         recordings.REGOLDED += recordings.regold()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In a soak: the longest first."""
+    if "TABLECTL_SOAK" in os.environ:
+        items.sort(key=_limit, reverse=True)
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests are made of stays to the end: the collector need not look at it ever again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _limit(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker is not None else 0.0
 
 
 def _whole(config: pytest.Config) -> bool:

@@ -24,7 +24,7 @@ from tests.test_journal import EVENTS
 
 SOAK = "TABLECTL_SOAK" in os.environ
 STEP = {
-    False: {"T07.db": 2311, "T07.db-wal": 8209, "T07.db-shm": 4099},
+    False: {"T07.db": 4621, "T07.db-wal": 16411, "T07.db-shm": 8209},
     True: {"T07.db": 101, "T07.db-wal": 307, "T07.db-shm": 307},
 }[SOAK]
 ROUNDS = 6
@@ -149,6 +149,7 @@ def places(name: str, size: int, first: int) -> Iterator[int]:
     yield from range(first, size, STEP.get(name, 23))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(900 if SOAK else 120)
 @pytest.mark.parametrize("name", ["T07.db", "T07.db-wal", "T07.db-shm", "T07.db.newest"])
 @pytest.mark.parametrize("kind", ["low bit", "high bit", "cut", "zeroed"])

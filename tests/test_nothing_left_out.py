@@ -118,6 +118,8 @@ def one_of_each(reader: JournalReader) -> dict[str, int]:
     return found | {"newest": reader.last()[0], "first": 1}
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(300)
 def test_no_index_column_hides_a_row(path: Path) -> None:
     with closing(JournalReader.open(path)) as reader:
         before = {name: way(reader) for name, way in WAYS.items()}

@@ -26,7 +26,7 @@ from tablectl.plain_file import MOST_BYTES
 from tablectl.profiles import ConfigError
 from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
-from tests.e2e.programs import Program
+from tests.e2e.programs import Forked, run_code
 from tests.test_api import CARDS, Bench
 
 # --- which keys ---------------------------------------------------------------------------------------------
@@ -458,7 +458,7 @@ raise SystemExit(run(load_config(Path(sys.argv[1]))))
 
 def test_a_long_replay_asks_for_more_time_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     with Rig("bee-tek", overrides=QUICK) as rig, told(rig, monkeypatch) as heard:
-        rig.daemon = Program(SLOW_REPLAY, [str(rig.config)], rig.folder / "daemon.log")
+        rig.daemon = Forked(run_code, lambda: (SLOW_REPLAY, str(rig.config)), rig.folder / "daemon.log")
         rig.daemon.start()
         until(lambda: heard.count("EXTEND_TIMEOUT_USEC=30000000") > 3, "it asks for more time")
         code, took = rig.daemon.end()

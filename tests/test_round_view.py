@@ -207,7 +207,7 @@ STEPS = ("keep", "name", "move", "drop", "burn", "reserve", "refuse", "rescan", 
 
 
 @pytest.mark.soak
-@settings(max_examples=4000 if SOAK else 150, deadline=None)
+@settings(max_examples=4000 if SOAK else 60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_no_story_of_corrections_shows_a_face_that_was_not_published(seed: int) -> None:
     rng = random.Random(seed)

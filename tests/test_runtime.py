@@ -38,7 +38,7 @@ from tablectl.runtime import Runtime
 from tablectl.table import Trouble
 from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
-from tests.e2e.programs import Program
+from tests.e2e.programs import Forked, run_code
 from tests.test_api import CARDS, Bench
 
 CYCLES = 1_000 if SOAK else 8
@@ -302,7 +302,7 @@ def test_a_journal_that_cannot_be_believed_is_exit_code_78_and_names_the_row() -
 def test_a_disk_that_is_full_is_tried_again_and_a_bad_file_is_not(code: str, exit_code: int) -> None:
     with Rig("bee-tek") as rig:
         without_server(rig)
-        rig.daemon = Program(FULL, [str(rig.config), code], rig.folder / "daemon.log")
+        rig.daemon = Forked(run_code, lambda: (FULL, str(rig.config), code), rig.folder / "daemon.log")
         rig.daemon.start()
         assert rig.daemon.wait(15) == exit_code
         assert "E2E.db" in rig.errors()
@@ -599,7 +599,7 @@ def test_daemon_whose_core_dies_ends_with_the_cores_exit_code() -> None:
     """Never half alive: the supervisor starts it anew, and the journal is whole."""
     with Rig("bee-tek", overrides=QUICK) as rig:
         without_server(rig)
-        rig.daemon = Program(BOOM, [str(rig.config)], rig.folder / "daemon.log")
+        rig.daemon = Forked(run_code, lambda: (BOOM, str(rig.config)), rig.folder / "daemon.log")
         rig.start_daemon()
         client = threading.Thread(target=_send_and_forget, args=(rig,), daemon=True)
         client.start()

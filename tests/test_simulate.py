@@ -17,7 +17,7 @@ from tablectl.simulate import simulate
 from tests.table.playing import Recorded, house
 
 SOAK = "TABLECTL_SOAK" in os.environ
-SHOES = 2000 if SOAK else 100
+SHOES = 2000 if SOAK else 40
 FEWER = 2000 if SOAK else 40
 SD = 1.43
 """Standard deviation of the rounds of a shoe, by an independent simulation."""

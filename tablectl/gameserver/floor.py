@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tablectl.gameserver.messages import Message
 from tablectl.gameserver.results import place
@@ -75,6 +76,10 @@ class Floors:
 
     def terms(self, number: int) -> Terms:
         """The terms kept under a number."""
-        return Terms.from_dict(
-            json.loads(self._store.sql("SELECT body FROM terms WHERE number = ?", number)[0][0])
-        )
+        return _terms(self._store.sql("SELECT body FROM terms WHERE number = ?", number)[0][0])
+
+
+@lru_cache(maxsize=64)
+def _terms(body: str) -> Terms:
+    """By what is kept, not by its number, which a rollback may give to others; read at each wager."""
+    return Terms.from_dict(json.loads(body))

@@ -58,8 +58,10 @@ class Ledger:
         """Keep one movement, its number is returned. ``seen``: wall ns. Nothing is no movement."""
         if movement.amount <= 0:
             raise ValueError(f"no amount to move: {movement}")
-        for account in (movement.source, movement.target):
-            self._store.sql("INSERT OR IGNORE INTO accounts VALUES (?, ?, 0)", account, currency)
+        self._store.sql(
+            "INSERT OR IGNORE INTO accounts VALUES (?, ?, 0), (?, ?, 0)",
+            *(movement.source, currency, movement.target, currency),
+        )
         ((number,),) = self._store.sql(
             "INSERT INTO movements (source, target, currency, amount, why, event, wager, takes_back, seen)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",

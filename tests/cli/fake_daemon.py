@@ -7,6 +7,7 @@ import os
 import socketserver
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.delivery import ways
+from tests.e2e.programs import AS_TEXT, CONTEXT, run_typed
 
 STATE: dict[str, Any] = {
     "table": "T07",
@@ -178,18 +180,38 @@ def tablectl(
     stdin: str | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the real command line. ``run``: the folder where it looks for tables."""
+    """Run the real command line. ``run``: the folder where it looks for tables.
+
+    It is a process of its own, forked from one that has imported everything (:mod:`tests.e2e.programs`); what
+    the interpreter itself looks at in the ``environment`` takes a new interpreter.
+    """
     known = {k: v for k, v in os.environ.items() if not k.startswith(("TABLECTL_", "LC_", "LANG"))}
     known |= {"TABLECTL_RUN": str(run or "/nonexistent"), "LC_ALL": "C.UTF-8"} | environment
-    return subprocess.run(
-        [sys.executable, "-m", "tablectl.cli", *arguments],
-        env=known,
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        timeout=30,
-        check=False,
-        start_new_session=True,
-    )
+    if any(name.startswith(("LC_", "PYTHON")) for name in environment):
+        return subprocess.run(
+            [sys.executable, "-m", "tablectl.cli", *arguments],
+            env=known,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            **AS_TEXT,
+            timeout=30,
+            check=False,
+            start_new_session=True,
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [Path(folder) / name for name in ("in", "out", "err")]
+        streams[0].write_text(stdin or "", **AS_TEXT)
+        words = [os.fsdecode(one) for one in arguments]
+        typed = words, known, [str(one) for one in streams]
+        forked = CONTEXT.Process(target=run_typed, args=typed, daemon=True)
+        forked.start()
+        forked.join(30)
+        if forked.exitcode is None:
+            forked.kill()
+            forked.join()
+            raise TimeoutError(f"tablectl {' '.join(words)} has not ended within 30 s")
+        code = forked.exitcode
+        forked.close()
+        out, err = (one.read_text(**AS_TEXT) for one in streams[1:])
+    return subprocess.CompletedProcess(["tablectl", *words], code, out, err)

@@ -9,6 +9,7 @@ but code, that start in milliseconds; of the hundreds of starts in a suite the i
 from __future__ import annotations
 
 import fcntl
+import gc
 import multiprocessing
 import os
 import signal
@@ -18,11 +19,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict
 
 REPOSITORY = Path(__file__).parents[2]
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["tests.e2e.programs", "tablectl.daemon", "tablectl.delivery.sender", "tablectl.gameserver.server"]
+    [
+        *("tests.e2e.programs", "tablectl.cli"),
+        *("tablectl.daemon", "tablectl.delivery.sender", "tablectl.gameserver.server"),
+    ]
 )
 
 DAEMON = """
@@ -47,11 +52,44 @@ def run_daemon(path: str) -> None:
     raise SystemExit(run(config))
 
 
+def run_code(code: str, *arguments: str) -> None:
+    """As ``python -c`` does, with all that is imported here already."""
+    sys.argv = ["-c", *arguments]
+    exec(code, {"__name__": "__main__"})
+
+
 def run_server(db: str, secret: str, port: int) -> None:
     """The reference game server."""
     from tablectl.gameserver.server import run_gameserver
 
     run_gameserver(Path(db), [secret], "127.0.0.1", port, accept_test=True)
+
+
+class _AsText(TypedDict):
+    encoding: str
+    errors: str
+
+
+AS_TEXT: _AsText = {"encoding": "utf-8", "errors": "surrogateescape"}
+"""The standard streams in C.UTF-8, but for standard error."""
+
+
+def run_typed(words: list[str], environment: dict[str, str], streams: list[str]) -> None:
+    """The command line, as if a shell had started it with these files as its standard streams."""
+    from tablectl.cli import main
+
+    gc.freeze()
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, name in enumerate(streams):
+        opened = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin = os.fdopen(0, **AS_TEXT)
+    sys.stdout = os.fdopen(1, "w", **AS_TEXT)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
+    raise SystemExit(main(words))
 
 
 class Process(ABC):
@@ -144,6 +182,7 @@ def _work(work: Callable[..., None], arguments: tuple[object, ...], log: str, na
     It is killed when the tests' process ends, however that ends: a daemon that outlived a test run would
     hold a port's name that is another's by then. The kernel does it, at the end of their pipe.
     """
+    gc.freeze()  # or the collector would look at, and so copy, all that was imported
     tests = multiprocessing.parent_process()
     assert tests is not None
     fcntl.fcntl(tests.sentinel, fcntl.F_SETOWN, os.getpid())

@@ -20,7 +20,7 @@ from tablectl_drivers.emulated.angel_eye import EmulatedAngelEye
 from tablectl.cards import Card
 from tests.e2e.harness import PIT_BOSS, until
 from tests.e2e.irregularities import LONG, Shift, wired
-from tests.e2e.programs import DAEMON, Program
+from tests.e2e.programs import DAEMON, Forked, run_code
 
 BEE_TEK = Encoder("Manual Burn Cards")
 HAND = "2C 9D 3H KS"
@@ -321,7 +321,8 @@ SHORT_QUEUE = DAEMON.replace(
 def test_journal_full_holds_and_resumes_by_itself() -> None:
     with Shift("bee-tek", overrides=LONG) as table:
         assert SHORT_QUEUE != DAEMON
-        table.daemon = Program(SHORT_QUEUE, [str(table.config)], table.folder / "daemon.log")
+        code = SHORT_QUEUE, str(table.config)
+        table.daemon = Forked(run_code, lambda: code, table.folder / "daemon.log")
         table.start()
         table.begin("2S 3D AH TC 5C 4D")
         table.bets()

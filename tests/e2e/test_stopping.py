@@ -7,8 +7,6 @@ import signal
 import socket
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -161,28 +159,28 @@ def test_socket_is_for_the_group_and_a_left_over_one_is_replaced() -> None:
         assert not rig.socket_path.exists()
 
 
-def run_and_end(*arguments: str) -> tuple[int, str]:
-    """A daemon that is expected to end by itself."""
-    done = subprocess.run(
-        [sys.executable, "-c", DAEMON, *arguments], capture_output=True, text=True, timeout=30, check=False
-    )
-    return done.returncode, done.stderr
+def run_and_end(rig: Rig) -> tuple[int, str]:
+    """A daemon of that table that is expected to end by itself."""
+    other = Forked(run_daemon, lambda: (str(rig.config),), rig.folder / "other.log")
+    other.start()
+    code = other.wait(30)
+    other.stop_somehow()
+    return code, other.log.read_text()
 
 
 def test_second_daemon_of_a_table_refuses_and_names_the_first() -> None:
     with running("bee-tek") as rig:
-        code, said = run_and_end(str(rig.config))
+        code, said = run_and_end(rig)
         assert code == 1
         assert f"process {rig.daemon.pid} " in said
         assert rig.client.state()["scanner"]["up"], "the first one goes on"
         assert rig.socket_path.exists()
 
 
-def changed(rig: Rig, old: str, new: str) -> str:
+def change(rig: Rig, old: str, new: str) -> None:
     text = rig.config.read_text()
     assert old in text
     rig.config.write_text(text.replace(old, new))
-    return str(rig.config)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +195,8 @@ def changed(rig: Rig, old: str, new: str) -> str:
 )
 def test_configuration_error_is_exit_code_78_and_one_plain_line(old: str, new: str, says: str) -> None:
     with Rig("bee-tek") as rig:
-        code, said = run_and_end(changed(rig, old, new))
+        change(rig, old, new)
+        code, said = run_and_end(rig)
         assert code == 78, said
         assert says in said
         assert "Traceback" not in said
@@ -212,7 +211,7 @@ def test_damaged_journal_is_exit_code_78_naming_the_row() -> None:
             db.execute("UPDATE rows SET public = replace(public, 'banker', 'player') WHERE row = 4")
             db.execute("UPDATE rows SET private = replace(private, 'Dora', 'Dura') WHERE row = 4")
             db.commit()
-        code, said = run_and_end(str(rig.config))
+        code, said = run_and_end(rig)
         assert code == 78, said
         assert "row 4" in said
         assert "Traceback" not in said
@@ -221,7 +220,7 @@ def test_damaged_journal_is_exit_code_78_naming_the_row() -> None:
 def test_an_empty_journal_file_is_refused() -> None:
     with Rig("bee-tek") as rig:
         rig.journal_path.touch()
-        code, said = run_and_end(str(rig.config))
+        code, said = run_and_end(rig)
         assert code == 78, said
         assert str(rig.journal_path) in said
 

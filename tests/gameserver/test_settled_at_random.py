@@ -26,8 +26,8 @@ from tablectl.rules import Proof, deal, prove
 from tests.gameserver.wagering import Wagering, data_of, result, shoe_started
 
 SOAK = "TABLECTL_SOAK" in os.environ
-ROUNDS = 100_000 if SOAK else 100
-"""In each of the four profiles."""
+PIECES, ROUNDS = (4, 25_000) if SOAK else (1, 100)
+"""In each of the four profiles so many pieces of so many rounds, which may run side by side."""
 HANDS = 1_000_000 if SOAK else 6_000
 
 PROFILES = ("live-casino", "classic", "commission-free", "atlantic-city")
@@ -44,8 +44,11 @@ SHOE = [rank + suit for rank in "A23456789TJQK" for suit in "SHDC"] * 8
 # --- the independent calculation ----------------------------------------------------------------------------
 
 
+COUNTS = {card: "A23456789".find(card[0]) + 1 for card in SHOE}
+
+
 def points(cards: list[str]) -> int:
-    return sum("A23456789".find(card[0]) + 1 for card in cards) % 10
+    return sum(map(COUNTS.__getitem__, cards)) % 10
 
 
 DRAWS = {0: "0123456789", 1: "0123456789", 2: "0123456789", 3: "012345679", 4: "234567", 5: "4567", 6: "67"}
@@ -125,12 +128,13 @@ def settled(
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
+@pytest.mark.parametrize("piece", range(PIECES))
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str) -> None:
-    chance = random.Random(profile)
+def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str, piece: int) -> None:
+    chance = random.Random(f"{profile} {piece}")
     rules = load_rules(profile)
     table = Wagering(tmp_path / "server.db", rules)
-    table.store.sql("PRAGMA synchronous=OFF")
+    table.hurries()
     table.opened()
     names = ("ann", "bob", "eva")
     players = {name: table.player(name, 10**12) for name in names}
@@ -157,7 +161,7 @@ def test_every_round_is_settled_as_by_hand(tmp_path: Path, profile: str) -> None
             bets[name] = {**one.standing, **singles}
         player, banker, used = dealt(cards)
         first = [player, banker]
-        told = table.results(" ".join(cards[:used]))
+        told = table.results(" ".join(cards[:used]), at_once=True)
         del cards[:used]
         ending, last = chance.random(), first
         if ending < 0.04:

@@ -53,7 +53,7 @@ def test_without_faults_nothing_is_held(name: str) -> None:
 def test_a_seed_is_the_same_shift_again(name: str) -> None:
     one, again, other = (Shift(PROTOCOLS[name], seed, rare=10) for seed in (7, 7, 8))
     for shift in (one, again, other):
-        shift.play(0.2)
+        shift.play(0.1)
     assert one.truth.results == again.truth.results
     assert one.truth.tally == again.truth.tally
     assert one.truth.results != other.truth.results

@@ -36,7 +36,7 @@ from tests.table.oracle import Oracle
 from tests.table.steps import OPS, Step, begin
 
 SOAK = "TABLECTL_SOAK" in os.environ
-EXAMPLES = 2_500 if SOAK else 60
+EXAMPLES = 2_500 if SOAK else 30
 FEWEST_STEPS, MOST_STEPS = 50, 90
 
 BYTE = st.integers(0, 255)

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.soak
 
 SOAK = "TABLECTL_SOAK" in os.environ
 EXAMPLES = settings(
-    max_examples=1500 if SOAK else 60,
+    max_examples=1500 if SOAK else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
