@@ -151,7 +151,7 @@ def missing(wanted: list[str], printed: str) -> str | None:
     """The first line that should have come and did not, in their order. ``...`` ends a line that goes on."""
     came = iter([_loose(line) for line in printed.splitlines()])
     for line in wanted:
-        begin, more, _ = _loose(line).partition("...")
+        begin, more, _ = (part.strip() for part in _loose(line).partition("..."))
         if begin and not any(got.startswith(begin) if more else got == begin for got in came):
             return line
     return None
