@@ -132,10 +132,21 @@ class Walk:
         assert self._console is not None, "no console is open"
         self._at_shoe(step.shoe)
         time.sleep(SETTLED * bool(step.keys))
-        for key in step.keys:
+        self._type_keys(step.keys)
+        if len(step.keys) == 1:
+            try:
+                self._console.sees(step.seen[0], 5.0)
+            except (
+                AssertionError
+            ):  # its meaning had just changed, so it was not taken: a person presses again
+                self._type_keys(step.keys)
+        self._sees(step.seen, " ".join(step.keys or step.shoe))
+
+    def _type_keys(self, keys: tuple[str, ...]) -> None:
+        assert self._console is not None
+        for key in keys:
             self._console.type(KEYS.get(key, key))
             time.sleep(0.1)
-        self._sees(step.seen, " ".join(step.keys or step.shoe))
 
     def _sees(self, words: tuple[str, ...], after: str = "") -> None:
         assert self._console is not None
