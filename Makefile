@@ -10,7 +10,7 @@ ARGS ?=
 # Where byte code is not kept, each of the suite's workers and processes would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test lint types unit soak crash fuzz bench web lab house audit docs schemas lock wheel deb clean
+.PHONY: help setup demo test lint types unit soak crash fuzz bench web lab house audit docs schemas lock wheel man deb clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -85,6 +85,10 @@ lock: ## resolve requirements.lock anew (needs uv)
 
 wheel: $(STAMP) ## dist/*.whl
 	@$(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+man: $(STAMP) ## dist/tablectl.1, the manual page of every command (`man -l dist/tablectl.1`)
+	@mkdir -p dist
+	@$(BIN)/python -m systemd.debian.manual > dist/tablectl.1
 
 deb: $(STAMP) ## dist/*.deb with everything in it, for Debian 12 (ARGS="--python 3.13": Debian 13)
 	@$(BIN)/python -m systemd.debian.build $(ARGS)

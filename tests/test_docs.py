@@ -159,7 +159,7 @@ def resolve(line: str) -> None:
     words = words[: shell[0]] if shell else words  # where its output goes is the shell's affair
     command: click.Command = cli
     context = click.Context(cli)
-    while words:
+    while words and words[0] != "--help":
         if words[0].startswith("--"):
             option = next((p for p in command.params if words[0] in p.opts), None)
             assert option is not None, f"{line}: {command.name} has no {words[0]}"

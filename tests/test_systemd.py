@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import socket
@@ -154,6 +155,10 @@ def test_the_manual_has_every_command_with_its_options() -> None:
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 assert manual._plain(option.opts[0]) in page
+        example = inspect.cleandoc(command.help or "").partition("Example:  ")[2]
+        for line in example.splitlines():
+            assert manual._plain(line.strip()) in page, line
+    assert page.isascii(), "roff without preconv warns at anything else"
     filled = True
     for line in page.splitlines():
         filled = (filled or line == ".fi") and line != ".nf"

@@ -1,9 +1,14 @@
-"""The manual page and the completion of ``tablectl``, from the very command line they are about."""
+"""The manual page and the completion of ``tablectl``, from the very command line they are about.
+
+``python -m systemd.debian.manual`` prints the page (`make man`).
+"""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
+from importlib.metadata import version as installed
 
 import click
 from click.shell_completion import BashComplete
@@ -103,4 +108,9 @@ def _entry(term: str, text: str) -> list[str]:
 def _plain(text: str) -> str:
     r"""Text that roff shows as it is: no escapes, a minus sign is one, no request at a line's begin."""
     shown = text.replace("\\", r"\e").replace("-", r"\-")
+    shown = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in shown)
     return "\\&" + shown if shown.startswith((".", "'")) else shown
+
+
+if __name__ == "__main__":
+    sys.stdout.write(manual(installed("tablectl")))

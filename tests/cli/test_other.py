@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -32,6 +34,7 @@ from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, free_port
 from tests.test_api import Bench
+from tests.typed import typed
 
 LEAST = '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'
 SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -52,9 +55,41 @@ def test_every_command_has_a_help_with_an_example(
 ) -> None:
     cli.main([*path, "--help"], prog_name="tablectl", standalone_mode=False)
     shown = capsys.readouterr().out
-    example = next(line for line in shown.splitlines() if "Example:" in line)
     words = [word for word in path if word != "order"]
-    assert f"tablectl {' '.join(words)}" in example
+    lines = examples(shown)
+    assert lines, "its help has no example"
+    for line in lines:
+        parsed = typed(line)
+        assert parsed[: len(words)] == words or words[0] == "burn" == parsed[0], line
+    text = inspect.cleandoc(command_at(path).help or "").partition("Example:")[2]
+    assert "\n\n" not in text.strip(), "the examples are the last paragraph"
+
+
+def command_at(path: tuple[str, ...]) -> click.Command:
+    return dict(commands(cli))[path]
+
+
+def examples(shown: str) -> list[str]:
+    """The lines of a help that show a command, a wrapped one is put together."""
+    paragraph = shown.partition("Example:")[2].partition("\n\n")[0]
+    joined = re.sub(r"\n *(?!tablectl )", " ", re.sub(r"\n +tablectl ", "\ntablectl ", paragraph))
+    return [line.strip() for line in joined.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tablectl correct B2 8S",
+        "tablectl correct B2 1S --state 1 --as bo --reason cards",
+        "tablectl sign-in anna",
+        "tablectl bets",
+        "tablectl gameserver accept T07 nothex",
+        "tablectl burn done many",
+    ],
+)
+def test_an_example_that_would_be_refused_is_noticed(line: str) -> None:
+    with pytest.raises(click.UsageError):
+        typed(line)
 
 
 def _does(command: click.Command) -> bool:
