@@ -248,6 +248,8 @@ class Console(App[None]):
 def run(path: str, table: str | None, *, blocks: bool, colours: bool, language: str = "en") -> int:
     """Show the console until it is left, or its terminal is gone: the exit code."""
     terminal = sys.stdin.fileno()
+    for name in ("COLUMNS", "LINES"):  # what a shell exported would be taken for the size for ever
+        os.environ.pop(name, None)
 
     def there() -> bool:
         return os.isatty(terminal) and not ended

@@ -59,7 +59,7 @@ async def test_two_consoles_one_in_a_real_terminal_and_a_daemon_that_is_killed_i
     with Rig("bee-tek", overrides=rules) as rig:
         await asyncio.to_thread(rig.start)
         words = ("console", "--socket", str(rig.socket_path))
-        with RealTerminal(*words, LANG="C", NO_COLOR="1") as other:
+        with RealTerminal(*words, LANG="C", NO_COLOR="1", COLUMNS="80", LINES="24") as other:
             await asyncio.to_thread(rig.open_table, "8S TH 6D 7C 2C 9D 3H KS 4C 5C 6C 7D")
             app = Seat(str(rig.socket_path), settles=0.0)
             async with app.run_test(size=(80, 24)) as pilot:
