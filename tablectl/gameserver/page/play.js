@@ -16,6 +16,7 @@ let connected = true;
 let busy = false;
 let selected = "player";
 let chip = 0;
+const CHIPS = [1, 5, 25, 100]; // where the house names none
 const slip = new Map(); // area → stake, not placed yet
 let polling = null;
 
@@ -259,7 +260,7 @@ function drawLayout() {
 }
 
 function drawChips() {
-  const chips = model.terms?.chips ?? [];
+  const chips = model.terms?.chips.length ? model.terms.chips : CHIPS.map((value) => value * unit());
   if (!chips.includes(chip)) chip = chips[0] ?? unit();
   if ($("chips").childElementCount !== chips.length)
     $("chips").replaceChildren(...chips.map((value) => {
