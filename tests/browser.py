@@ -80,7 +80,8 @@ class Browser:
         self._asked: list[str] = []
         self.open("about:blank")
         inside = self.run("return [innerWidth, innerHeight]")
-        self.driver.set_window_size(2 * size[0] - inside[0], 2 * size[1] - inside[1])
+        self._frame = size[0] - inside[0], size[1] - inside[1]
+        self.size(size)
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +108,11 @@ class Browser:
         if url is not None:
             self.open(url)
         return self.driver.current_window_handle
+
+    def size(self, size: tuple[int, int]) -> None:
+        """Make the page so large, in pixels."""
+        self.driver.set_window_size(size[0] + self._frame[0], size[1] + self._frame[1])
+        self.wait(lambda: self.run("return [innerWidth, innerHeight]") == list(size), f"the size {size}")
 
     def window(self, url: str, size: tuple[int, int]) -> str:
         """A further page in a window of its own, which is seen beside the others; its handle."""
