@@ -8,13 +8,12 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
-from selenium.webdriver.common.keys import Keys
-
 from tablectl.gameserver.ledger import Account, Ledger
 from tablectl.gameserver.players import Players
 from tablectl.gameserver.store import Store
 from tests.browser import Browser
 from tests.e2e.harness import TABLE, Changes, Rig
+from tests.web.pictures import press
 from tests.web.tables import ShownTable
 
 PLAYERS = ("ann", "bob", "eva")
@@ -55,9 +54,7 @@ class Floor:
 
     def pad(self, *keys: str) -> None:
         """Keys of the number pad; ``#`` is the plus with Shift held."""
-        pad = {str(n): getattr(Keys, f"NUMPAD{n}") for n in range(10)}
-        pad |= {"+": Keys.ADD, "-": Keys.SUBTRACT, "#": Keys.SHIFT + Keys.ADD}
-        self.browser.keys(*(pad.get(key, key) for key in keys))
+        press(self.browser, *keys)
 
     def draw(self) -> None:
         """One card, or the cutting card, seen by the table."""

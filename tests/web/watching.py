@@ -7,6 +7,28 @@ from typing import Any
 from tests.browser import Browser
 from tests.web.tables import ShownTable, check_hands, hand
 
+CONTRAST = """
+const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const numbers = (text) => text.match(/[0-9.]+/g).map(Number);
+const ground = (one) => {
+  for (; one; one = one.parentElement) {
+    const found = numbers(getComputedStyle(one).backgroundColor);
+    if (found.length === 3 || found[3] > 0) return found;
+  }
+  return [255, 255, 255];
+};
+return [...document.querySelectorAll("main *")]
+  .filter((one) => !one.closest("svg") && one.getClientRects().length
+    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
+  .map((one) => {
+    const [a, b] = [numbers(getComputedStyle(one).color), ground(one)].map(light);
+    return [one.textContent, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+  })
+  .filter(([, ratio]) => ratio < 4.5);
+"""
+"""Every text of a page that has less than 4.5 to 1 with its ground (WCAG 2, level AA)."""
+
 WORDS = {"player": "PLAYER WINS", "banker": "BANKER WINS", "tie": "TIE"}
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser import Browser
 from tests.web.tables import WINDOW, ShownTable, check_boards, check_hands
+from tests.web.watching import CONTRAST
 
 CARDS = "2C 9D 3H KS 9S 2H KD 3C 2D 3D 4D 5D 8S 9H 8H 9C 6S 7H 6D 7D"
 SIZES = [(1920, 1080), (1280, 720), (1024, 768), (3840, 2160), (1080, 1920), (1366, 600)]
@@ -127,46 +128,34 @@ return [...document.querySelectorAll(texts)]
 """
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+def check_sizes(browser: Browser) -> None:
+    """Nothing is outside of the screen, and no text is cut, on any of them."""
+    for size in SIZES:
+        browser.size(size)
+        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == [], size
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_everything_is_on_the_screen(size: tuple[int, int], language: str) -> None:
-    with shown() as table, Browser(size) as browser:
+def test_everything_is_on_the_screen(language: str) -> None:
+    rules = WINDOW | {"betting": {"seconds": 20.0}}
+    with shown(overrides=rules) as table, Browser(SIZES[0]) as browser:
         browser.open(f"{table.address}?lang={language}")
-        table.play_round()
+        table.do("bets open")
+        table.do("bets close")
+        table.deal(4)
+        table.finish()
         table.do("cut-card")
         table.do("bets open")
         browser.wait(lambda: browser.shown("#countdown") and browser.shown("#last-hand"), "all of it")
-        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
-        table.phase("no more bets")
+        check_sizes(browser)
+        table.do("bets close")
         table.deal(4)
         table.finish()
         browser.wait(lambda: browser.value("#band", "className") == "result player", "the result")
-        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
+        check_sizes(browser)
         table.daemon.stop_somehow()
         browser.wait(lambda: browser.value("#band", "className") == "lost", "that it is lost")
-        assert browser.run(_OUTSIDE) == [] and browser.run(_CUT) == []
-
-
-_CONTRAST = """
-const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-const numbers = (text) => text.match(/[0-9.]+/g).map(Number);
-const ground = (one) => {
-  for (; one; one = one.parentElement) {
-    const found = numbers(getComputedStyle(one).backgroundColor);
-    if (found.length === 3 || found[3] > 0) return found;
-  }
-  return [255, 255, 255];
-};
-return [...document.querySelectorAll("main *")]
-  .filter((one) => !one.closest("svg") && one.getClientRects().length
-    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
-  .map((one) => {
-    const [a, b] = [numbers(getComputedStyle(one).color), ground(one)].map(light);
-    return [one.textContent, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
-  })
-  .filter(([, ratio]) => ratio < 4.5);
-"""
+        check_sizes(browser)
 
 
 _DRAWN_CONTRAST = """
@@ -216,7 +205,7 @@ return [looked, found];
 def stands_out(browser: Browser, *drawn: str) -> None:
     """All text on the page and in its pictures. ``drawn``: what must be there to be looked at."""
     browser.run("for (const one of document.getAnimations()) one.finish()")
-    assert browser.run(_CONTRAST) == []
+    assert browser.run(CONTRAST) == []
     assert all(browser.shown(one) for one in drawn), drawn
     looked, faint = browser.run(_DRAWN_CONTRAST)
     assert looked >= len(drawn) and faint == []

@@ -16,8 +16,10 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser import Browser
 from tests.e2e.harness import BARE, TABLE
 from tests.web.floor import SIZE, floor
+from tests.web.watching import CONTRAST
 
 SLOW = BARE | {"betting": {"seconds": 4.0, "pips": 2, "pip_every": 0.2}}
+LONG = BARE | {"betting": {"seconds": 20.0}}
 CARDS = "9S 2D KH 3C 2S 9D 3H KC 5S 6S 7S 8S 9S 2H 3H 4H 5H 6H 7H 8H"
 
 
@@ -80,6 +82,133 @@ request.setRequestHeader('Authorization', `Bearer ${token}`);
 request.send(JSON.stringify({id: 'late-' + Date.now(), round: '1/1', bets: [{area: 'player', stake: 1000}]}));
 return JSON.parse(request.responseText);
 """
+
+
+def test_the_close_is_shown_and_then_the_cards_as_they_fall(browser: Browser) -> None:
+    with floor(browser, SLOW, CARDS, players=("eva",)) as at:
+        assert not browser.shown("#result")
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("1", "#", Keys.ENTER)
+        browser.wait_text("Player: placed, 10.00 USD", "#told")
+        assert browser.shown("#left")
+        assert browser.run(CONTRAST) == []
+        browser.wait_text("No more bets", "#says")  # by the table's own deadline
+        assert browser.text("#seconds") == "" and not browser.shown("#left")
+        assert browser.run("return document.getElementById('phase').dataset.reason") == "late"
+        assert {browser.value(f"#{one}", "disabled") for one in ("place", "back", "again", "done")} == {
+            "true"
+        }
+        lies = {1: ("Player 9", "Banker"), 2: ("Player 9", "Banker 2"), 3: ("Player 9", "Banker 2")}
+        for drawn, (player, banker) in lies.items():
+            at.rig.deal(1)
+            browser.wait(lambda: len(browser.all("#hands .card")) >= drawn, "the card")  # noqa: B023
+            assert browser.texts("#hands b") == [player, banker]
+            assert browser.text("#outcome") == "Cards are being dealt"
+            assert "Round 1/1" in browser.text("#result h2")
+        assert sorted(browser.texts("#hands .card")) == ["2♦", "9♠", "K♥"]
+        at.rig.deal(1)
+        at.rig.finish()
+        browser.wait_text("Player wins", "#outcome")
+        assert browser.texts("#hands b") == ["Player 9", "Banker 5"]
+        assert browser.run(CONTRAST) == []
+        assert "Result of 1/1" in browser.text("#result h2")
+
+
+def test_cards_face_down_are_backs_on_the_players_page_too(browser: Browser) -> None:
+    down = SLOW | {"betting": {"seconds": 0.2, "pips": 0}, "dealing": {"deal": "face-down"}}
+    with floor(browser, down, CARDS, players=("eva",)) as at:
+        at.rig.bets()
+        at.rig.deal(4)
+        browser.wait(lambda: len(browser.all("#hands .card.down")) == 4, "four backs")
+        assert browser.texts("#hands b") == ["Player", "Banker"]
+        at.rig.do("turn")
+        browser.wait(lambda: browser.texts("#hands .card") == ["9♠", "K♥", "2♦", "3♣"], "the faces")
+
+
+def test_worked_by_the_number_pad_alone(browser: Browser) -> None:
+    """With Num Lock on and off, from the first key to the last bet again; nothing is clicked."""
+    with floor(browser, LONG, CARDS, players=("eva",)) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("2", "#", "#", "-", "+", "+", "#", "-", Keys.ENTER)
+        browser.wait_text("Banker: placed, 30.00 USD", "#told")
+        at.pad("6", *"+" * 7, "-", "-", Keys.ENTER)
+        browser.wait_text("2-Way (both pairs): placed, 5.00 USD", "#told")
+        assert browser.text("#lying") == "40.00 USD"
+        at.pad("4", *"+" * 5, Keys.ENTER)
+        browser.wait_text("Player Pair: Your bet lies there: take it back first.", "#told")
+        at.pad(Keys.DELETE)  # first the slip, which was not taken
+        assert browser.text("#slip") == "0.00 USD"
+        at.pad("6", Keys.DELETE)
+        browser.wait_text("2-Way (both pairs): taken back", "#told")
+        assert browser.text("#lying") == "30.00 USD"
+        at.rig.do("bets close")
+        at.rig.deal(4)
+        at.rig.finish()
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        for code, key in (("Numpad0", "Insert"), ("NumpadEnter", "Enter")):
+            browser.run(PRESS, code, key)
+        browser.wait_text("Banker: placed, 30.00 USD", "#told")
+        for code, key in (("Numpad2", "ArrowDown"), ("NumpadDecimal", "Delete")):
+            browser.run(PRESS, code, key)
+        browser.wait_text("Banker: taken back", "#told")
+        assert browser.complaints() == []
+
+
+PRESS = """
+const [code, key] = arguments;
+document.body.dispatchEvent(new KeyboardEvent("keydown", {code, key, bubbles: true}));
+"""
+
+_HOSTILE = """
+const bad = "<img src=x onerror='window.hacked = 1'>";
+let said = false; // once, and then nothing more
+const answer = (made) => said++ ? new Promise(() => {}) : Promise.resolve(made);
+window.fetch = () => answer({status: 200, json: () => Promise.resolve({
+  version: bad, table: bad, player: bad, currency: bad, places: 2, balance: 5, open: false, seconds: 0,
+  round: bad,
+  reason: {code: bad, en: bad, de: bad}, wagers: [], again: [], hand: null,
+  terms: {areas: [{area: bad, parts: [bad], min: 1, max: 5, max_winnings: 5}], chips: [100]},
+  result: {round: bad, state: bad, outcome: bad, free: false, hands: {[bad]: {total: bad, cards: [bad]}},
+    bets: [{area: bad, part: bad, stake: 1, how: "win", won: 1}]},
+  history: [{round: bad, area: bad, part: bad, stake: 1, how: "lose", won: 0, state: "resulted"}],
+})});
+document.dispatchEvent(new Event("visibilitychange"));
+"""
+
+
+def test_what_a_server_says_is_text_whatever_it_is(browser: Browser) -> None:
+    with floor(browser, SLOW, CARDS, players=("eva",)) as at:
+        browser.run(_HOSTILE)
+        browser.wait_text("<img src=x", "#says")
+        for place in ("#round", "#balance", "#layout", "#outcome", "#hands", "#ended", "#history"):
+            assert "<img src=x" in browser.text(place), place
+        assert not browser.all("main img") and browser.run("return window.hacked === undefined")
+        assert browser.complaints() == []
+        browser.open(f"{at.rig.server_url}/play/{TABLE}")
+        refused = "return fetch('http://127.0.0.1:9/').then(() => 'reached', (fault) => fault.name)"
+        assert browser.run(refused) == "TypeError"
+        assert any("Content Security Policy" in one for one in browser.complaints())
+        browser.run(
+            "const s = document.createElement('script'); s.text = 'window.ran = 1'; document.head.append(s)"
+        )
+        assert browser.run("return window.ran === undefined")
+
+
+def test_a_machine_that_slept_shows_no_open_betting(browser: Browser) -> None:
+    with floor(browser, LONG, CARDS, players=("eva",)) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.rig.server.send(signal.SIGSTOP)
+        try:
+            browser.run("const now = Date.now; Date.now = () => now() + 60000;")
+            browser.wait_text("No connection to the server", "#says", timeout=1.0)
+            assert browser.text("#seconds") == ""
+        finally:
+            at.rig.server.send(signal.SIGCONT)
+        browser.wait_text("Place your bets", "#says")  # it has looked again, and it is open still
 
 
 def test_the_page_recovers_when_the_server_dies_in_mid_round(browser: Browser) -> None:
