@@ -17,6 +17,7 @@ from tests.web.tables import WINDOW, ShownTable
 
 PLACE = Path(__file__).parents[2] / "docs" / "pictures"
 SIZE = (1280, 720)
+PAGE = (1280, 860)
 ROUNDS = 40
 
 
@@ -48,19 +49,14 @@ def play_round(table: ShownTable) -> bool:
 
 def player_page(place: Path) -> None:
     """A player with a bet on the table and another one on the slip."""
-    with Pictured(seconds=20.0) as table, Browser(SIZE) as browser:
+    with Pictured(seconds=20.0) as table, Browser(PAGE) as browser:
         table.start()
         store = Store(table.server_db)
         token = Players(store, Ledger(store)).add("anna", "USD", 500_00)
         store.close()
         table.open_table(shoe(13))
         browser.open(f"{table.server_url}/play/T07#{token}")
-        for bet in (
-            ("1", "+", "#"),
-            ("2", "#", "#"),
-            ("1", "#", "3", *"+" * 5),
-            ("2", "#", "#", "4", *"+" * 5),
-        ):
+        for bet in ("1+#", "2##", "1#3+++++", "2##4+++++"):
             table.do("bets open")
             browser.wait_text("Place your bets", "#says")
             press(browser, *bet, "enter")
