@@ -6,7 +6,7 @@ No rule is known here: where a card lies and what the hand counts is the table's
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 MOST = 60
@@ -34,14 +34,11 @@ def hand_so_far(bodies: Iterable[bytes], shoe: object, round: object) -> dict[st
                 cards.setdefault(place, str(data.get("card") or _FACE_DOWN))
                 if isinstance(total := data.get("total"), int):
                     totals.setdefault(place[:1], total)
-            case "tablectl.hand.corrected.v1":  # the whole hand, whatever was before
-                cards = {str(place): str(card) for place, card in dict(data["after"]).items()} | cards
-                break
+            case "tablectl.hand.corrected.v1" if isinstance(after := data.get("after"), dict):
+                cards = {str(place): str(card) for place, card in after.items()} | cards
+                break  # it was the whole hand, whatever lay there before
             case "tablectl.hand.turned.v1":
-                turned = {
-                    f"{_SIDES[side]}{i + 1}": card for side in _SIDES for i, card in enumerate(data[side])
-                }
-                cards = turned | cards
+                cards = _turned(data) | cards
                 break
             case "tablectl.betting.opened.v1":
                 break
@@ -53,4 +50,14 @@ def hand_so_far(bodies: Iterable[bytes], shoe: object, round: object) -> dict[st
             "total": totals.get(letter),
         }
         for side, letter in _SIDES.items()
+    }
+
+
+def _turned(data: Mapping[str, Any]) -> dict[str, str]:
+    hands = {letter: data.get(side) for side, letter in _SIDES.items()}
+    return {
+        f"{letter}{i + 1}": str(card)
+        for letter, hand in hands.items()
+        if isinstance(hand, list)
+        for i, card in enumerate(hand)
     }

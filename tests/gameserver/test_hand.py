@@ -41,6 +41,17 @@ def test_a_face_that_lies_down_is_none_until_it_is_turned() -> None:
     assert so_far(*turned, dealt("P3", "4C", 9)) == {"player": ("2C 3H 4C", 9), "banker": ("9D KS", None)}
 
 
+def test_what_tells_no_cards_changes_nothing() -> None:
+    """The page of a player is no place to fail for an event that says less than it should."""
+    events = [
+        OPENED,
+        event("hand.turned", player=5),
+        event("hand.corrected", after="x"),
+        dealt("P1", "2C", 2),
+    ]
+    assert so_far(*events) == {"player": ("2C", 2), "banker": ("", None)}
+
+
 def test_a_correction_is_the_whole_hand() -> None:
     """What it took away does not come back from before it."""
     events = [OPENED, dealt("P1", "2C", 2), dealt("B1", "9D", 9), dealt("P2", "3H", 5), dealt("B2", "KS", 9)]

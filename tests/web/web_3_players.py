@@ -233,10 +233,14 @@ def test_german_and_a_wrong_token(browser: Browser) -> None:
     with floor(browser, SLOW, CARDS) as at:
         browser.click("#language")
         browser.wait_text("Noch nicht gesetzt", "#stake")
+        keys = browser.run(
+            "return import('/page/words.js').then(({WORDS}) => ['en', 'de'].map((one) => Object.keys(WORDS[one])))"
+        )
+        assert sorted(keys[0]) == sorted(keys[1])
         at.rig.do("bets open")
         browser.wait_text("Bitte setzen", "#says")
         at.pad("3", "+", Keys.ENTER)
-        browser.wait_text("Unter dem Minimum von 5,00 USD.", "#told")
+        browser.wait_text("Unentschieden: Unter dem Minimum von 5,00 USD.", "#told")
         browser.click("#language")
         browser.tab(f"{at.rig.server_url}/play/{TABLE}#not-a-token")
         browser.wait_text("does not know this token", "#refused")

@@ -237,6 +237,7 @@ function drawPhase() {
 
 function drawLayout() {
   const list = model.terms?.areas ?? [];
+  $("layout").setAttribute("aria-label", word("layout"));
   if ($("layout").childElementCount !== list.length)
     $("layout").replaceChildren(...list.map((one, index) => {
       const button = make("button");

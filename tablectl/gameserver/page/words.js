@@ -2,7 +2,7 @@
 
 export const WORDS = {
   en: {
-    other: "Deutsch", del: "Del", table: "Table", balance: "Balance", token: "Player token", go: "Play",
+    other: "Deutsch", layout: "Layout", del: "Del", table: "Table", balance: "Balance", token: "Player token", go: "Play",
     unknown: "The server does not know this token.", lying: "On the table", slip: "Not placed yet",
     place: "Place", back: "Take back", again: "Last bet again", done: "No bet", result: "Result of",
     history: "Your bets", number: "Round", bet: "Bet", staked: "Stake", ended: "Result", net: "Won or lost",
@@ -22,7 +22,7 @@ export const WORDS = {
     test: "A reference page for tests. No real money.",
   },
   de: {
-    other: "English", del: "Entf", table: "Tisch", balance: "Guthaben", token: "Spielerschlüssel", go: "Spielen",
+    other: "English", layout: "Tableau", del: "Entf", table: "Tisch", balance: "Guthaben", token: "Spielerschlüssel", go: "Spielen",
     unknown: "Der Server kennt diesen Schlüssel nicht.", lying: "Auf dem Tisch", slip: "Noch nicht gesetzt",
     place: "Setzen", back: "Zurücknehmen", again: "Letzter Einsatz", done: "Kein Einsatz", result: "Ergebnis von",
     history: "Ihre Einsätze", number: "Runde", bet: "Feld", staked: "Einsatz", ended: "Ergebnis", net: "Gewinn oder Verlust",
@@ -31,13 +31,13 @@ export const WORDS = {
     taken: "{0}: gesetzt, {1}", raised: "{0}: auf das Minimum erhöht, gesetzt, {1}", gone: "{0}: zurückgenommen",
     refused: "{0}: {1}", least: "min.", most: "max.", wins: "gewinnt höchstens", stands: "bleibt stehen", locked: "bleibt stehen, gesperrt",
     passed: "Kein Einsatz in dieser Runde.", lastnone: "Es gibt keinen letzten Einsatz.", each: "je",
-    player: "Player", banker: "Banker", tie: "Tie (Égalité)", player_pair: "Player-Paar", banker_pair: "Banker-Paar",
-    "2-way": "2-Way (beide Paare)", "3-way": "3-Way (beide Paare, Tie)",
-    said_player: "Player gewinnt", said_banker: "Banker gewinnt", said_tie: "Égalité (Tie)", voided: "Runde ungültig: alle Einsätze zurück",
+    player: "Spieler", banker: "Bank", tie: "Unentschieden", player_pair: "Paar Spieler", banker_pair: "Paar Bank",
+    "2-way": "2-Way (beide Paare)", "3-way": "3-Way (beide Paare, Unentsch.)",
+    said_player: "Spieler gewinnt", said_banker: "Bank gewinnt", said_tie: "Unentschieden (Égalité)", voided: "Runde ungültig: alle Einsätze zurück",
     parked: "Noch nicht abgerechnet: das Haus prüft diese Runde.", amended: "Berichtigt", free: "Freies Spiel, ohne Einsätze",
     dealt: "Die Karten werden gegeben",
     win: "gewonnen", lose: "verloren", push: "zurück", stand: "bleibt stehen", void: "ungültig, zurück", open: "offen", capped: "höchster Gewinn",
-    keys: "Tasten: 1 Player, 2 Banker, 3 Tie, 4–7 die anderen; + und − eins mehr oder weniger, mit Umschalt zehn; Enter setzt; Entf nimmt zurück; 0 letzter Einsatz.",
+    keys: "Tasten: 1 Spieler, 2 Bank, 3 Unentschieden, 4–7 die anderen; + und − eins mehr oder weniger, mit Umschalt zehn; Enter setzt; Entf nimmt zurück; 0 letzter Einsatz.",
     rounding: "Gewinn ist Einsatz mal Quote, je Einsatz einmal nach der Regel des Hauses auf die kleinste Münze gerundet.",
     test: "Eine Referenzseite für Tests. Kein echtes Geld.",
   },
