@@ -234,7 +234,8 @@ def test_german_and_a_wrong_token(browser: Browser) -> None:
         browser.click("#language")
         browser.wait_text("Noch nicht gesetzt", "#stake")
         keys = browser.run(
-            "return import('/page/words.js').then(({WORDS}) => [WORDS.en, WORDS.de].map((one) => Object.keys(one)))"
+            "return import('/page/words.js').then("
+            "  ({WORDS}) => [WORDS.en, WORDS.de].map((one) => Object.keys(one)))"
         )
         assert sorted(keys[0]) == sorted(keys[1])
         at.rig.do("bets open")
