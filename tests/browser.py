@@ -22,6 +22,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 T = TypeVar("T")
@@ -79,7 +80,8 @@ class Browser:
         self._asked: list[str] = []
         self.open("about:blank")
         inside = self.run("return [innerWidth, innerHeight]")
-        self.driver.set_window_size(2 * size[0] - inside[0], 2 * size[1] - inside[1])
+        self._frame = size[0] - inside[0], size[1] - inside[1]
+        self.size(size)
 
     def __enter__(self) -> Self:
         return self
@@ -105,6 +107,18 @@ class Browser:
         self.driver.switch_to.new_window("tab")
         if url is not None:
             self.open(url)
+        return self.driver.current_window_handle
+
+    def size(self, size: tuple[int, int]) -> None:
+        """Make the page so large, in pixels."""
+        self.driver.set_window_size(size[0] + self._frame[0], size[1] + self._frame[1])
+        self.wait(lambda: self.run("return [innerWidth, innerHeight]") == list(size), f"the size {size}")
+
+    def window(self, url: str, size: tuple[int, int]) -> str:
+        """A further page in a window of its own, which is seen beside the others; its handle."""
+        self.driver.switch_to.new_window("window")
+        self.driver.set_window_size(*size)
+        self.open(url)
         return self.driver.current_window_handle
 
     def show(self, handle: str) -> None:
@@ -174,8 +188,17 @@ class Browser:
         self._steady(lambda: self.one(css).click())
 
     def keys(self, *keys: str) -> None:
-        """Press keys, to whatever has the focus; names of special ones: ``selenium…keys.Keys``."""
-        ActionChains(self.driver).send_keys(*keys).perform()
+        """Press keys, to whatever has the focus; names of special ones: ``selenium…keys.Keys``.
+
+        Several in one text, of which the first is Shift: it is held while the others are pressed.
+        """
+        chain = ActionChains(self.driver)
+        for key in keys:
+            if key[0] == Keys.SHIFT:
+                chain.key_down(Keys.SHIFT).send_keys(key[1:]).key_up(Keys.SHIFT)
+            else:
+                chain.send_keys(key)
+        chain.perform()
 
     def screenshot(self, path: Path) -> Path:
         """The window as a PNG."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tablectl.gameserver import hand
 from tablectl.gameserver.bank import Bank, Now, told
 from tablectl.gameserver.book import Wager
 from tablectl.gameserver.money import places
@@ -36,6 +37,7 @@ def seen_by(bank: Bank, store: Store, player: Player, table: str) -> dict[str, A
         "terms": terms,
         "wagers": [_lying(bank, wager) for wager in lying],
         "again": again(newest, now),
+        "hand": _hand(store, now),
         "result": _result(bank, player, table, now.floor.epoch, last) if last is not None else None,
         "history": [_past(bank, store, wager) for wager in newest],
     }
@@ -57,6 +59,18 @@ def limits(bank: Bank, now: Now) -> dict[str, Any] | None:
         "standing": terms.standing,
         "chips": list(terms.chips),
     }
+
+
+def _hand(store: Store, now: Now) -> dict[str, Any] | None:
+    """The cards of the newest round, while it has no result."""
+    floor = now.floor
+    if floor.shoe is None or floor.round is None or now.reason is None:
+        return None
+    if store.round(floor.table, floor.epoch, floor.shoe, floor.round) is not None:
+        return None
+    newest = store.newest(floor.table, floor.epoch, hand.MOST)
+    found = hand.hand_so_far(newest, floor.shoe, floor.round)
+    return None if found is None else {"round": now.round, "hands": found}
 
 
 def _area(terms: Terms, area: str) -> dict[str, Any]:

@@ -207,6 +207,14 @@ class Store:
         )
         return [Taken(*columns) for columns in found]
 
+    def newest(self, table: str, epoch: str, limit: int) -> list[bytes]:
+        """The newest events of a history as they came, the newest one first."""
+        found = self.sql(
+            "SELECT body FROM events WHERE table_id = ? AND epoch = ? ORDER BY sequence DESC LIMIT ?",
+            *(table, epoch, limit),
+        )
+        return [bytes(body) for (body,) in found]
+
     def stream_position(self, name: str, created: str) -> int:
         """The newest message of a stream that was looked at; 0 of a stream that is another one by now."""
         found = self.sql("SELECT at FROM streams WHERE name = ? AND created = ?", name, created)

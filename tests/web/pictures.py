@@ -1,17 +1,23 @@
-"""``python -m tests.web.pictures``: the pictures of the display in docs/pictures, taken anew from a table."""
+"""``python -m tests.web.pictures``: the pictures of the pages in docs/pictures, taken anew from a table."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
 
+from selenium.webdriver.common.keys import Keys
+
 from tablectl.cards import DECK
+from tablectl.gameserver.ledger import Ledger
+from tablectl.gameserver.players import Players
+from tablectl.gameserver.store import Store
 from tests.browser import Browser
 from tests.e2e.harness import TABLE
 from tests.web.tables import WINDOW, ShownTable
 
 PLACE = Path(__file__).parents[2] / "docs" / "pictures"
 SIZE = (1280, 720)
+PAGE = (1280, 860)
 ROUNDS = 40
 
 
@@ -39,6 +45,39 @@ def play_round(table: ShownTable) -> bool:
         if now["next"] == "none":
             return third
         third = third or len(now["cards"]) >= 4
+
+
+def player_page(place: Path) -> None:
+    """A player with a bet on the table and another one on the slip."""
+    with Pictured(seconds=20.0) as table, Browser(PAGE) as browser:
+        table.start()
+        store = Store(table.server_db)
+        token = Players(store, Ledger(store)).add("anna", "USD", 500_00)
+        store.close()
+        table.open_table(shoe(13))
+        browser.open(f"{table.server_url}/play/T07#{token}")
+        for bet in ("1+#", "2##", "1#3+++++", "2##4+++++"):
+            table.do("bets open")
+            browser.wait_text("Place your bets", "#says")
+            press(browser, *bet, "enter")
+            browser.wait(lambda: browser.all("#told .good"), "the bet")
+            table.do("bets close")
+            play_round(table)
+            table.finish()
+        table.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        press(browser, "2", "#", "#", "+", "+", "+", "+", "+", "enter")
+        browser.wait_text("Banker: placed", "#told")
+        press(browser, "6", *"+" * 5)
+        browser.wait_text("16", "#seconds")
+        browser.screenshot(place / "player-page.png")
+
+
+def press(browser: Browser, *keys: str) -> None:
+    """On the number pad; ``#`` is the plus with Shift held."""
+    pad = {str(n): getattr(Keys, f"NUMPAD{n}") for n in range(10)}
+    pad |= {"+": Keys.ADD, "-": Keys.SUBTRACT, "#": Keys.SHIFT + Keys.ADD, "enter": Keys.ENTER}
+    browser.keys(*(pad.get(key, key) for key in keys))
 
 
 def take(place: Path) -> None:
@@ -78,3 +117,4 @@ def take(place: Path) -> None:
 
 if __name__ == "__main__":
     take(PLACE)
+    player_page(PLACE)

@@ -65,7 +65,7 @@ class Boards:
 
 
 COLUMNS = {"bead": 14, "big": 36}
-COLUMNS_DERIVED = 24
+COLUMNS_DERIVED = 20
 
 
 def expected(marks: list[Mark], *, predictions: bool = True) -> Boards:

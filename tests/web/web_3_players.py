@@ -1,135 +1,36 @@
-"""Three players at a real table: a whole shoe on their pages, every cent against the books, a bet too late.
+"""The player's page at a real table: its keys, a server that dies, German, a token that is none.
 
-The table is a daemon with an emulated shoe, the server a process of its own; the players work their pages
-by the keys of the number pad and by mouse, and are asked what they read there.
+The table is a daemon with an emulated shoe, the server a process of its own. A whole shoe on the pages of
+three players, beside the display, is in ``web_4_together.py``.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import random
 import signal
 import time
-import urllib.request
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tablectl.cards import DECK
-from tablectl.gameserver.ledger import Account, Ledger
-from tablectl.gameserver.players import Players
-from tablectl.gameserver.store import Store
 from tests.browser import Browser
-from tests.e2e.harness import BARE, TABLE, Rig
+from tests.e2e.harness import BARE, TABLE
+from tests.web.floor import SIZE, floor
+from tests.web.watching import CONTRAST
 
 SLOW = BARE | {"betting": {"seconds": 4.0, "pips": 2, "pip_every": 0.2}}
-QUICK = BARE | {"betting": {"seconds": 2.5, "pips": 2, "pip_every": 0.2}}
-CUT_AT = 60
-"""Cards before the cutting card: a short shoe, whole all the same."""
-PLAYERS = {"ann": "en-US", "bob": "en-US", "eva": "en-US"}
-DEPOSIT = 1_000_00
-
-
-@contextlib.contextmanager
-def books(rig: Rig) -> Iterator[tuple[Store, Ledger]]:
-    """The server's database, read beside it."""
-    store = Store(rig.server_db)
-    try:
-        yield store, Ledger(store)
-    finally:
-        store.close()
-
-
-class Floor:
-    """One rig, one browser, a page for each player."""
-
-    def __init__(self, rig: Rig, browser: Browser) -> None:
-        self.rig = rig
-        self.browser = browser
-        self.tokens: dict[str, str] = {}
-        self.pages: dict[str, str] = {}
-
-    def sit(self, name: str) -> None:
-        """A new player opens the page."""
-        with books(self.rig) as (store, ledger):
-            self.tokens[name] = Players(store, ledger).add(name, "USD", DEPOSIT)
-        self.pages[name] = self.browser.tab(f"{self.rig.server_url}/play/{TABLE}#{self.tokens[name]}")
-        self.browser.wait_text("1,000.00 USD", "#balance")
-
-    def show(self, name: str) -> None:
-        self.browser.show(self.pages[name])
-
-    def pad(self, *keys: str) -> None:
-        """Keys of the number pad."""
-        pad = {str(n): getattr(Keys, f"NUMPAD{n}") for n in range(10)}
-        self.browser.keys(*(pad.get(key, {"+": Keys.ADD, "-": Keys.SUBTRACT}.get(key, key)) for key in keys))
-
-    def draw(self) -> None:
-        """One card, or the cutting card, seen by the table."""
-        before = self.rig.client.state()["shoe"]
-        self.rig.shoe.draw()
-        self.rig.wait(
-            lambda state: (state["shoe"]["out"], state["shoe"]["cut"]) != (before["out"], before["cut"]),
-            "a card is seen",
-        )
-
-    def told(self) -> str:
-        return self.browser.text("#told")
-
-    def placed(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.rig.server_url}/v1/tables/{TABLE}/placed", timeout=5) as answer:
-            found: dict[str, Any] = json.load(answer)
-            return found
-
-    def accounts(self) -> dict[str, Account]:
-        with books(self.rig) as (_, ledger):
-            assert ledger.audit() == []
-            return {account.name: account for account in ledger.accounts()}
-
-    def balance(self, name: str) -> int:
-        return self.accounts()[f"player/{name}"].balance
-
-
-def amount(text: str) -> int:
-    """``1,005.50 USD`` in cents."""
-    number = text.split(" ", maxsplit=1)[0].replace("−", "-").replace(",", "").replace(".", "")
-    return int(number)
+LONG = BARE | {"betting": {"seconds": 20.0}}
+CARDS = "9S 2D KH 3C 2S 9D 3H KC 5S 6S 7S 8S 9S 2H 3H 4H 5H 6H 7H 8H"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with Browser((1280, 1000)) as made:
+    with Browser(SIZE) as made:
         yield made
 
 
-def cards(seed: int) -> str:
-    shoe = [str(card) for card in DECK] * 8
-    random.Random(seed).shuffle(shoe)
-    return " ".join(shoe)
-
-
-@contextlib.contextmanager
-def floor(browser: Browser, overrides: Any, shoe: str, cut: tuple[int, ...] = ()) -> Iterator[Floor]:
-    with Rig(overrides=overrides) as rig:
-        rig.start()
-        made = Floor(rig, browser)
-        try:
-            for name in PLAYERS:
-                made.sit(name)
-            rig.open_table(shoe, cut)
-            yield made
-        finally:
-            for page in made.pages.values():
-                browser.show(page)
-                browser.driver.close()
-            browser.show(browser.driver.window_handles[0])
-
-
 def test_a_round_worked_by_the_number_pad_and_a_bet_after_the_beep(browser: Browser) -> None:
-    with floor(browser, SLOW, "9S 2D KH 3C 2S 9D 3H KC 5S 6S 7S 8S 9S 2H 3H 4H 5H 6H 7H 8H") as at:
+    with floor(browser, SLOW, CARDS) as at:
         browser.wait_text("Betting is not open", "#says")
         at.rig.do("bets open")
         browser.wait_text("Place your bets", "#says")
@@ -138,8 +39,7 @@ def test_a_round_worked_by_the_number_pad_and_a_bet_after_the_beep(browser: Brow
         assert "min 10.00 USD" in limits and "max 400.00 USD" in limits
         at.pad("1", *"+" * 11, "-")
         assert "+ 10.00 USD" in browser.text("#area-player .slip") and browser.text("#lying") == "0.00 USD"
-        at.pad("3", "+")
-        browser.run(SHIFT_PLUS)
+        at.pad("3", "+", "#")
         assert browser.text("#area-tie .slip") == "+ 11.00 USD"
         at.pad(Keys.ENTER)
         browser.wait_text("Tie: placed, 11.00 USD", "#told")
@@ -174,10 +74,6 @@ def test_a_round_worked_by_the_number_pad_and_a_bet_after_the_beep(browser: Brow
         assert browser.complaints() == []
 
 
-SHIFT_PLUS = """
-document.dispatchEvent(new KeyboardEvent('keydown', {code: 'NumpadAdd', key: '+', shiftKey: true}));
-"""
-
 LATE = """
 const [token, table] = arguments;
 const request = new XMLHttpRequest();
@@ -188,64 +84,135 @@ return JSON.parse(request.responseText);
 """
 
 
-def test_a_whole_shoe_with_three_players(browser: Browser) -> None:
-    with floor(browser, QUICK, cards(5), (CUT_AT,)) as at:
-        chance, rounds = random.Random(5), 0
-        while True:
-            at.rig.do("bets open")
-            for name in PLAYERS:
-                at.show(name)
-                browser.wait_text("Place your bets", "#says")
-                if rounds and chance.random() < 0.3:
-                    at.pad("0", Keys.ENTER)
-                else:
-                    at.pad(chance.choice("12"), *"+" * 10, Keys.ENTER)
-                browser.wait(
-                    lambda: "placed" in at.told() or "No more bets" in browser.text("#says"), "an answer"
-                )
-            at.rig.phase("no more bets")
-            while at.rig.client.state()["phase"] in ("no more bets", "dealing"):
-                at.draw()
-            at.rig.finish()
-            rounds += 1
-            for name in PLAYERS:
-                at.show(name)
-                browser.wait_text(f"1/{rounds}", "#of")
-                assert amount(browser.text("#balance")) == at.balance(name)
-            if at.rig.client.state()["phase"] == "shuffle due":
-                break
-        assert rounds >= 8
-        settled = _by_the_events(at)
-        for name in PLAYERS:
-            assert at.balance(name) == DEPOSIT + settled[name], name
+def test_the_close_is_shown_and_then_the_cards_as_they_fall(browser: Browser) -> None:
+    with floor(browser, SLOW, CARDS, players=("eva",)) as at:
+        assert not browser.shown("#result")
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("1", "#", Keys.ENTER)
+        browser.wait_text("Player: placed, 10.00 USD", "#told")
+        assert browser.shown("#left")
+        assert browser.run(CONTRAST) == []
+        browser.wait_text("No more bets", "#says")  # by the table's own deadline
+        assert browser.text("#seconds") == "" and not browser.shown("#left")
+        assert browser.run("return document.getElementById('phase').dataset.reason") == "late"
+        assert {browser.value(f"#{one}", "disabled") for one in ("place", "back", "again", "done")} == {
+            "true"
+        }
+        lies = {1: ("Player 9", "Banker"), 2: ("Player 9", "Banker 2"), 3: ("Player 9", "Banker 2")}
+        for drawn, (player, banker) in lies.items():
+            at.rig.deal(1)
+            browser.wait(lambda: len(browser.all("#hands .card")) >= drawn, "the card")  # noqa: B023
+            assert browser.texts("#hands b") == [player, banker]
+            assert browser.text("#outcome") == "Cards are being dealt"
+            assert "Round 1/1" in browser.text("#result h2")
+        assert sorted(browser.texts("#hands .card")) == ["2♦", "9♠", "K♥"]
+        at.rig.deal(1)
+        at.rig.finish()
+        browser.wait_text("Player wins", "#outcome")
+        assert browser.texts("#hands b") == ["Player 9", "Banker 5"]
+        assert browser.run(CONTRAST) == []
+        assert "Result of 1/1" in browser.text("#result h2")
+
+
+def test_cards_face_down_are_backs_on_the_players_page_too(browser: Browser) -> None:
+    down = SLOW | {"betting": {"seconds": 0.2, "pips": 0}, "dealing": {"deal": "face-down"}}
+    with floor(browser, down, CARDS, players=("eva",)) as at:
+        at.rig.bets()
+        at.rig.deal(4)
+        browser.wait(lambda: len(browser.all("#hands .card.down")) == 4, "four backs")
+        assert browser.texts("#hands b") == ["Player", "Banker"]
+        at.rig.do("turn")
+        browser.wait(lambda: browser.texts("#hands .card") == ["9♠", "K♥", "2♦", "3♣"], "the faces")
+
+
+def test_worked_by_the_number_pad_alone(browser: Browser) -> None:
+    """With Num Lock on and off, from the first key to the last bet again; nothing is clicked."""
+    with floor(browser, LONG, CARDS, players=("eva",)) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("2", "#", "#", "-", "+", "+", "#", "-", Keys.ENTER)
+        browser.wait_text("Banker: placed, 30.00 USD", "#told")
+        at.pad("6", *"+" * 7, "-", "-", Keys.ENTER)
+        browser.wait_text("2-Way (both pairs): placed, 5.00 USD", "#told")
+        assert browser.text("#lying") == "40.00 USD"
+        at.pad("4", *"+" * 5, Keys.ENTER)
+        browser.wait_text("Player Pair: Your bet lies there: take it back first.", "#told")
+        at.pad(Keys.DELETE)  # first the slip, which was not taken
+        assert browser.text("#slip") == "0.00 USD"
+        at.pad("6", Keys.DELETE)
+        browser.wait_text("2-Way (both pairs): taken back", "#told")
+        assert browser.text("#lying") == "30.00 USD"
+        at.rig.do("bets close")
+        at.rig.deal(4)
+        at.rig.finish()
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        for code, key in (("Numpad0", "Insert"), ("NumpadEnter", "Enter")):
+            browser.run(PRESS, code, key)
+        browser.wait_text("Banker: placed, 30.00 USD", "#told")
+        for code, key in (("Numpad2", "ArrowDown"), ("NumpadDecimal", "Delete")):
+            browser.run(PRESS, code, key)
+        browser.wait_text("Banker: taken back", "#told")
         assert browser.complaints() == []
-        elsewhere = [url for url in browser.requests() if not url.startswith("http://127.0.0.1:")]
-        assert elsewhere == []
 
 
-def _by_the_events(at: Floor) -> dict[str, int]:
-    """What each player has won and lost, from the journal's results and the wagers that lay there."""
-    results = {
-        event["data"]["round"]: event["data"]["bets"]
-        for event in at.rig.public()
-        if event["type"] == "tablectl.round.resulted.v1"
-    }
-    net = dict.fromkeys(PLAYERS, 0)
-    with books(at.rig) as (store, _):
-        for player, number, part, stake in store.sql(
-            "SELECT player, round, part, stake FROM wagers WHERE state = 'settled'"
-        ):
-            bet = results[number][part]
-            if bet["result"] == "win":
-                whole, _, part_of = bet["odds"].partition(".")
-                net[player] += stake * int(whole + part_of) // 10 ** len(part_of)
-            elif bet["result"] == "lose":
-                net[player] -= stake
-    return net
+PRESS = """
+const [code, key] = arguments;
+document.body.dispatchEvent(new KeyboardEvent("keydown", {code, key, bubbles: true}));
+"""
+
+_HOSTILE = """
+const bad = "<img src=x onerror='window.hacked = 1'>";
+let said = false; // once, and then nothing more
+const answer = (made) => said++ ? new Promise(() => {}) : Promise.resolve(made);
+window.fetch = () => answer({status: 200, json: () => Promise.resolve({
+  version: bad, table: bad, player: bad, currency: bad, places: 2, balance: 5, open: false, seconds: 0,
+  round: bad,
+  reason: {code: bad, en: bad, de: bad}, wagers: [], again: [], hand: null,
+  terms: {areas: [{area: bad, parts: [bad], min: 1, max: 5, max_winnings: 5}], chips: [100]},
+  result: {round: bad, state: bad, outcome: bad, free: false, hands: {[bad]: {total: bad, cards: [bad]}},
+    bets: [{area: bad, part: bad, stake: 1, how: "win", won: 1}]},
+  history: [{round: bad, area: bad, part: bad, stake: 1, how: "lose", won: 0, state: "resulted"}],
+})});
+document.dispatchEvent(new Event("visibilitychange"));
+"""
+
+
+def test_what_a_server_says_is_text_whatever_it_is(browser: Browser) -> None:
+    with floor(browser, SLOW, CARDS, players=("eva",)) as at:
+        browser.run(_HOSTILE)
+        browser.wait_text("<img src=x", "#says")
+        for place in ("#round", "#balance", "#layout", "#outcome", "#hands", "#ended", "#history"):
+            assert "<img src=x" in browser.text(place), place
+        assert not browser.all("main img") and browser.run("return window.hacked === undefined")
+        assert browser.complaints() == []
+        browser.open(f"{at.rig.server_url}/play/{TABLE}")
+        refused = "return fetch('http://127.0.0.1:9/').then(() => 'reached', (fault) => fault.name)"
+        assert browser.run(refused) == "TypeError"
+        assert any("Content Security Policy" in one for one in browser.complaints())
+        browser.run(
+            "const s = document.createElement('script'); s.text = 'window.ran = 1'; document.head.append(s)"
+        )
+        assert browser.run("return window.ran === undefined")
+
+
+def test_a_machine_that_slept_shows_no_open_betting(browser: Browser) -> None:
+    with floor(browser, LONG, CARDS, players=("eva",)) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.rig.server.send(signal.SIGSTOP)
+        try:
+            browser.run("const now = Date.now; Date.now = () => now() + 60000;")
+            browser.wait_text("No connection to the server", "#says", timeout=1.0)
+            assert browser.text("#seconds") == ""
+        finally:
+            at.rig.server.send(signal.SIGCONT)
+        browser.wait_text("Place your bets", "#says")  # it has looked again, and it is open still
 
 
 def test_the_page_recovers_when_the_server_dies_in_mid_round(browser: Browser) -> None:
-    with floor(browser, SLOW, "9S 2D KH 3C 2S 9D 3H KC 5S 6S 7S 8S 9S 2H 3H 4H 5H 6H 7H 8H") as at:
+    with floor(browser, SLOW, CARDS) as at:
         at.rig.do("bets open")
         browser.wait_text("Place your bets", "#says")
         at.pad("1", *"+" * 10, Keys.ENTER)
@@ -263,13 +230,18 @@ def test_the_page_recovers_when_the_server_dies_in_mid_round(browser: Browser) -
 
 
 def test_german_and_a_wrong_token(browser: Browser) -> None:
-    with floor(browser, SLOW, "9S 2D KH 3C 2S 9D 3H KC 5S 6S 7S 8S 9S 2H 3H 4H 5H 6H 7H 8H") as at:
+    with floor(browser, SLOW, CARDS) as at:
         browser.click("#language")
         browser.wait_text("Noch nicht gesetzt", "#stake")
+        keys = browser.run(
+            "return import('/page/words.js').then("
+            "  ({WORDS}) => [WORDS.en, WORDS.de].map((one) => Object.keys(one)))"
+        )
+        assert sorted(keys[0]) == sorted(keys[1])
         at.rig.do("bets open")
         browser.wait_text("Bitte setzen", "#says")
         at.pad("3", "+", Keys.ENTER)
-        browser.wait_text("Unter dem Minimum von 5,00 USD.", "#told")
+        browser.wait_text("Unentschieden: Unter dem Minimum von 5,00 USD.", "#told")
         browser.click("#language")
         browser.tab(f"{at.rig.server_url}/play/{TABLE}#not-a-token")
         browser.wait_text("does not know this token", "#refused")

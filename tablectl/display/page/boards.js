@@ -4,7 +4,7 @@ import { label, picture, shape } from "./svg.js";
 
 const ROWS = 6;
 const CELL = 20;
-const COLUMNS = { bead: 14, big: 36, derived: 24 };
+const COLUMNS = { bead: 14, big: 36, derived: 20 };
 const DERIVED = ["big-eye-boy", "small-road", "cockroach-pig"];
 
 function grid(columns) {
@@ -37,14 +37,14 @@ function board(name, columns, entries, title, draw) {
 
 function pairs(playerPair, bankerPair) {
   const dots = [];
-  if (bankerPair) dots.push(shape("circle", { cx: -6, cy: -6, r: 3, class: "dot banker" }));
-  if (playerPair) dots.push(shape("circle", { cx: 6, cy: 6, r: 3, class: "dot player" }));
+  if (bankerPair) dots.push(shape("circle", { cx: -6, cy: -6, r: 3.5, class: "dot banker" }));
+  if (playerPair) dots.push(shape("circle", { cx: 6, cy: 6, r: 3.5, class: "dot player" }));
   return dots;
 }
 
 function bead(words) {
   return ([, , outcome, playerPair, bankerPair]) => [
-    shape("circle", { r: 8.6, class: `full ${outcome}` }),
+    shape("circle", { r: 9, class: `full ${outcome}` }),
     label(words.letters[outcome], { y: 4.6, class: "letter" }),
     ...pairs(playerPair, bankerPair),
   ];
@@ -52,16 +52,16 @@ function bead(words) {
 
 function big([, , side, ties, playerPair, bankerPair]) {
   const drawn = [];
-  if (side) drawn.push(shape("circle", { r: 7, class: `ring ${side}` }));
+  if (side) drawn.push(shape("circle", { r: 7.6, class: `ring ${side}` }));
   if (ties) drawn.push(shape("path", { d: "M-7.5 7.5 7.5 -7.5", class: "slash tie" }));
   if (ties > 1) drawn.push(label(String(ties), { y: 3.6, class: "ties" }));
   return [...drawn, ...pairs(playerPair, bankerPair)];
 }
 
 function small(road, colour) {
-  if (road === "big-eye-boy") return [shape("circle", { r: 6.5, class: `ring ${colour}` })];
-  if (road === "small-road") return [shape("circle", { r: 8, class: `full ${colour}` })];
-  return [shape("path", { d: "M-7 7 7 -7", class: `slash ${colour}` })];
+  if (road === "big-eye-boy") return [shape("circle", { r: 7.2, class: `ring ${colour}` })];
+  if (road === "small-road") return [shape("circle", { r: 9, class: `full ${colour}` })];
+  return [shape("path", { d: "M-7.4 7.4 7.4 -7.4", class: `slash ${colour}` })];
 }
 
 function drawPredictions(predictions, words) {

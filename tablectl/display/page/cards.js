@@ -31,7 +31,7 @@ function face(card, words) {
       x: 50, y: 62, class: `rank ${ink}`,
       ...(rank === "10" ? { textLength: 72, lengthAdjust: "spacingAndGlyphs" } : {}),
     }),
-    pip(suit, 25, 78, 50),
+    pip(suit, 22, 76, 56),
   );
 }
 

@@ -111,16 +111,18 @@ function draw() {
   if (span.textContent !== more) span.textContent = more;
   if (table === null) return;
 
-  const outside = [words.table(table.table)];
-  if (table.shoe !== null) outside.push(words.shoe(table.shoe));
-  if (good && table.round !== null) outside.push(words.round(table.round));
-  at("name").textContent = outside.join(" · ");
-  document.title = outside[0];
+  const [name, place] = at("name").children;
+  name.textContent = document.title = words.table(table.table);
+  const where = table.shoe === null ? [] : [words.shoe(table.shoe)];
+  if (good && table.round !== null) where.push(words.round(table.round));
+  place.textContent = where.join(" · ");
   at("test").hidden = !table.test;
   at("test").textContent = words.test;
   at("limits").textContent = limits();
   at("last-hand").hidden = !(good && table.last_hand);
-  at("last-hand").textContent = words.lastHand;
+  const [last, before] = at("last-hand").children;
+  last.textContent = words.lastHand;
+  before.textContent = words.beforeShuffle;
 
   const winner = good && table.result ? table.result.outcome : null;
   for (const side of ["player", "banker"]) {

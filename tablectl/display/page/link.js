@@ -7,24 +7,30 @@ const ADDRESS = "/v1/display/events";
 const SILENT = 6000; // ms without a word: the connection is no good, though nobody closed it
 const GRACE = 1200; // ms that a new connection may take, before the page says that it has none
 const LOOK = 400;
-const ASLEEP = 5000; // the wall clock went on by so much between two looks: this machine slept
+const ASLEEP = 5000; // the wall clock went on by so much between two looks: this page or its machine slept
 const SAMPLES = 16;
 const FIRST_WAIT = 250;
 const MOST_WAIT = 3000;
+
+// How long this machine has slept so far, in ms, and a step of the wall clock besides: its own clock stood.
+const asleep = () => Date.now() - performance.timeOrigin - performance.now();
 
 // Where the table's clock stands.  What it tells comes late by some milliseconds: the least late one counts.
 class Clock {
   constructor() {
     this.late = [];
+    this.asleep = 0;
   }
 
   heard(table) {
     this.late.push(performance.now() - table);
     if (this.late.length > SAMPLES) this.late.shift();
+    this.asleep = asleep();
   }
 
+  // Never too early: a countdown may end before its time, and must not go on after it.
   now() {
-    return performance.now() - Math.min(...this.late);
+    return performance.now() - Math.min(...this.late) + Math.max(0, asleep() - this.asleep);
   }
 }
 
@@ -35,6 +41,7 @@ export class Link {
     this.state = state;
     this.good = false;
     this.clock = new Clock();
+    this.fresh = true;
     this.wait = FIRST_WAIT;
     this.heard = this.lostSince = performance.now();
     this.heardAt = null; // by the wall clock, for people
@@ -44,7 +51,7 @@ export class Link {
     this.connect();
     setInterval(() => this.look(), LOOK);
     for (const woken of ["online", "pageshow", "focus"]) addEventListener(woken, () => this.look());
-    document.addEventListener("visibilitychange", () => this.look());
+    for (const woken of ["visibilitychange", "resume"]) document.addEventListener(woken, () => this.look());
   }
 
   // Milliseconds until an instant of the table's clock.
@@ -59,11 +66,12 @@ export class Link {
     const source = new EventSource(ADDRESS);
     this.source = source;
     this.heard = performance.now();
-    this.clock = new Clock();
+    this.fresh = true;
     source.onerror = () => this.again(source);
     for (const name of ["now", "boards", "table"]) {
       source.addEventListener(name, (event) => {
-        if (source === this.source) this.take(name, JSON.parse(event.data));
+        if (source !== this.source || this.slept()) return;
+        this.take(name, JSON.parse(event.data));
       });
     }
   }
@@ -72,6 +80,9 @@ export class Link {
     this.heard = performance.now();
     this.heardAt = new Date();
     if (name === "now") {
+      // The clock of an earlier connection is good until this one has told its own.
+      if (this.fresh) this.clock = new Clock();
+      this.fresh = false;
       this.clock.heard(value);
       return;
     }
@@ -93,13 +104,21 @@ export class Link {
     this.wait = Math.min(this.wait * 1.6, MOST_WAIT);
   }
 
-  look() {
+  // Whether this page was asleep until now.  What it shows, and what is on the way to it, is of before.
+  slept() {
     const slept = Date.now() - this.looked > ASLEEP;
     this.looked = Date.now();
     if (slept) {
       this.lostSince ??= performance.now();
+      this.is(false);
       this.connect();
-    } else if (this.source !== null && performance.now() - this.heard > SILENT) {
+    }
+    return slept;
+  }
+
+  look() {
+    if (this.slept()) return;
+    if (this.source !== null && performance.now() - this.heard > SILENT) {
       this.is(false);
       this.again(this.source);
     }

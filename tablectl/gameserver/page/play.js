@@ -18,6 +18,8 @@ let selected = "player";
 let chip = 0;
 const slip = new Map(); // area → stake, not placed yet
 let polling = null;
+let version = ""; // of the server's last word
+let looked = Date.now();
 
 const word = (name, ...values) => (WORDS[language][name] ?? name).replace(/\{(\d)\}/g, (_, i) => values[i]);
 
@@ -47,7 +49,6 @@ async function ask(path, body, wait = 20000) {
 }
 
 async function poll() {
-  let version = "";
   for (;;) {
     polling = new AbortController();
     try {
@@ -226,6 +227,8 @@ function drawPhase() {
   const left = Math.max(0, (closesAt - performance.now()) / 1000);
   const open = connected && model.open && left > 0;
   $("phase").dataset.open = open;
+  $("phase").dataset.reason = !connected ? "away" : open ? "" : model.reason?.code ?? "late";
+  $("phase").classList.toggle("soon", open && left <= 5);
   const says = !connected ? word("away") : open ? word("bets") : model.reason?.[language] ?? word("late");
   if ($("says").textContent !== says) $("says").textContent = says;
   $("seconds").textContent = open ? Math.ceil(left) : "";
@@ -234,6 +237,7 @@ function drawPhase() {
 
 function drawLayout() {
   const list = model.terms?.areas ?? [];
+  $("layout").setAttribute("aria-label", word("layout"));
   if ($("layout").childElementCount !== list.length)
     $("layout").replaceChildren(...list.map((one, index) => {
       const button = make("button");
@@ -277,19 +281,34 @@ function drawChips() {
 }
 
 const SUITS = { S: "♠", H: "♥", D: "♦", C: "♣" };
-const card = (text) => make("span", text[0].replace("T", "10") + (SUITS[text[1]] ?? ""), "card", "HD".includes(text[1]) ? "red" : "black");
+const card = (text) => text === "?" ? make("span", "\u00a0", "card", "down")
+  : make("span", text[0].replace("T", "10") + (SUITS[text[1]] ?? ""), "card", "HD".includes(text[1]) ? "red" : "black");
 
+function drawHands(hands) {
+  const drawn = Object.entries(hands).flatMap(([side, hand]) =>
+    [make("b", `${word(side)} ${hand.total ?? ""} `), ...hand.cards.map(card)]);
+  $("hands").replaceChildren(...drawn);
+}
+
+// The hand in play as its cards fall; else how the last round ended.
 function drawResult() {
-  const result = model.result;
-  $("result").hidden = !result;
+  const { result, hand } = model;
+  $("result").hidden = !result && !hand;
+  $("what").textContent = word(hand ? "number" : "result");
+  if (hand) {
+    $("of").textContent = hand.round;
+    $("result").dataset.outcome = "";
+    $("outcome").textContent = word("dealt");
+    drawHands(hand.hands);
+    $("ended").replaceChildren();
+    return;
+  }
   if (!result) return;
   $("of").textContent = result.round + (result.state === "amended" ? ` (${word("amended")})` : "");
   $("result").dataset.outcome = result.outcome ?? "";
   $("outcome").textContent = word(result.state === "voided" ? "voided" : result.state === "parked" ? "parked" : `said_${result.outcome}`)
     + (result.free ? ` (${word("free")})` : "");
-  const hands = Object.entries(result.hands).flatMap(([side, hand]) =>
-    [make("b", `${word(side)} ${hand.total} `), ...hand.cards.map(card)]);
-  $("hands").replaceChildren(...hands);
+  drawHands(result.hands);
   $("ended").replaceChildren(...result.bets.map((bet) => make("li", line(bet), bet.how ?? "open")));
 }
 
@@ -343,7 +362,15 @@ $("language").addEventListener("click", (event) => {
 for (const [id, does] of Object.entries({ place, back, again, done }))
   $(id).addEventListener("click", (event) => { if (event.detail) $(id).blur(); does(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden && polling) polling.abort(); });
-setInterval(() => { if (model) drawPhase(); }, 200);
+setInterval(() => {
+  if (Date.now() - looked > 5000) { // this page or its machine slept: what it shows is of before
+    connected = false;
+    version = "";
+    polling?.abort();
+  }
+  looked = Date.now();
+  if (model) drawPhase();
+}, 200);
 history.replaceState(null, "", location.pathname);
 draw();
 if (token) begin();
