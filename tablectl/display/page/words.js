@@ -134,7 +134,7 @@ const LANGUAGES = { en: EN, de: DE };
 
 // The language the address asks for, else the table's, else the first the browser likes that there is.
 export function language(asked, configured, liked) {
-  const known = [asked, configured, ...liked.map((one) => one.slice(0, 2))].find((one) => one in LANGUAGES);
+  const known = [asked, configured, ...liked.map((one) => one.slice(0, 2))].find((one) => Object.hasOwn(LANGUAGES, one));
   return known ?? "en";
 }
 
