@@ -98,6 +98,8 @@ class Screen:
 
 
 def _compared(report: dict[str, Any]) -> str:
+    if not report["rounds"]:
+        return "nothing to compare"
     if not report["not_compared"]:
         return f"{report['held']} held by the server, {len(report['differences'])} different"
     taken = "" if report["error"] else "all acknowledged, "
