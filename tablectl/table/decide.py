@@ -34,6 +34,7 @@ from tablectl.table.inputs import (
     Around,
     Command,
     Decision,
+    Expect,
     Input,
     Kind,
     Started,
@@ -217,19 +218,22 @@ def _check_sender(turn: Turn, command: Command) -> None:
             raise Refused(wrong)
     saw, state = command.expect, turn.state
     if saw.round is not None and saw.round != state.where:
-        raise Refused(f"it was meant for round {saw.round}, now it is {state.where}{_so(state)}; look again")
+        now = f"{state.where}{_so(state, saw)}"
+        raise Refused(f"it was meant for round {saw.round}, now it is {now}; look again")
     if saw.version is not None and saw.version != state.version:
-        now = f"state {saw.version}, now {state.version}{_so(state)}"
+        now = f"state {saw.version}, now {state.version}{_so(state, saw)}"
         raise Refused(f"the table has changed since ({now}); look again")
     if command.kind in ROUND_CHANGING and saw.round is None and saw.version is None:
         raise Refused("it does not say what its sender saw: --round SHOE/ROUND or --state VERSION")
 
 
-def _so(state: State) -> str:
-    """What is already so, for whoever comes a moment too late."""
-    held = f"; on hold: {', '.join(hold.code for hold in state.holds)}" if state.held else ""
+def _so(state: State, saw: Expect) -> str:
+    """What is already so, for whoever comes too late: nothing that he saw, or that he did not mean."""
+    since = -1 if saw.version is None else saw.version
+    holds = ", ".join(hold.code for hold in state.holds if hold.row > since)
     where, what = state.settled
-    return held + (f"; round {where} is {what}" if where else "")
+    news = state.settled_row > since if saw.version is not None else where == saw.round
+    return (f"; on hold: {holds}" if holds else "") + (f"; round {where} is {what}" if where and news else "")
 
 
 HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
