@@ -8,6 +8,11 @@ def escape(text: object) -> str:
     return "".join(char if char.isprintable() else by_number(char) for char in str(text))
 
 
+def sentence(text: str) -> str:
+    """``text`` as a sentence that another one may follow."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def by_number(char: str) -> str:
     """A character as Python writes it."""
     code = ord(char)

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from tablectl.cards import DECK, Card
 from tablectl.emulation import EmulatedShoe
 from tablectl.local import NotReachable
+from tablectl.printable import sentence
 
 
 class Console(Protocol):
@@ -133,8 +134,9 @@ class ScriptedDealer:
                 continue
             stands = rows.too_long((state["row"], state["phase"]))
             if table.too_long((state["version"], state["acked"])) or stands:
-                why = "; ".join([*(hold["message"] for hold in state["holds"]), *self.ledger.refusals[-1:]])
-                raise TimeoutError(f"the table stands still in phase {state['phase']}. {why}".strip())
+                why = [*(hold["message"] for hold in state["holds"]), *self.ledger.refusals[-1:]]
+                told = [f"the table stands still in phase {state['phase']}", *why]
+                raise TimeoutError(" ".join(map(sentence, told)))
 
     # --- one look, one act ---------------------------------------------------------------------------
 
@@ -321,8 +323,8 @@ class ScriptedDealer:
     ) -> bool:
         body: dict[str, Any] = {"id": uuid.uuid4().hex, "command": command, "args": args or {}}
         if supervised and self._pit_boss is None:
-            holds = "; ".join(hold["message"] for hold in expect["holds"]) if expect else ""
-            raise NeedsPitBoss(f"{holds or command}: that is for a pit boss to say")
+            holds = " ".join(sentence(hold["message"]) for hold in expect["holds"]) if expect else ""
+            raise NeedsPitBoss(f"{(holds or command).rstrip('.')}: that is for a pit boss to say")
         if supervised and self._pit_boss is not None:
             body |= {"person": self._pit_boss.name, "pin": self._pit_boss.pin, "reason": supervised}
         if expect is not None:

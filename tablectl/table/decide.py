@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
+from tablectl.printable import sentence
 from tablectl.scanner import Arrived
 from tablectl.table import (
     again,
@@ -194,7 +195,7 @@ def _command(turn: Turn, command: Command) -> bool:
 
 def _default_refusal(turn: Turn, command: Command) -> str:
     if turn.state.held:
-        holds = " ".join(h.message for h in turn.state.holds)
+        holds = " ".join(sentence(h.message) for h in turn.state.holds)
         ways = pit_boss.ways_out(offered(turn.state))
         return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
     if command.kind in (Kind.RELEASE, Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
