@@ -8,7 +8,7 @@ from typing import Any
 from tablectl.cli import output
 from tablectl.cli.order import Given, Order, repeat
 from tablectl.cli.output import REFUSED, Refused, escape
-from tablectl.cli.read import State
+from tablectl.cli.read import State, mapping, sequence, word
 
 
 def preview(client: Any, given: Given, order: Order) -> int:
@@ -18,15 +18,19 @@ def preview(client: Any, given: Given, order: Order) -> int:
         raise Refused(f"refused: {escape(raw.get('error', f'HTTP {status}'))}")
     state = State(raw)
     seen = _seen(raw, order)
-    line = repeat_line(given, order, seen)
+    line, refused = repeat_line(given, order, seen), refusal(order, state)
     if given.as_json:
-        output.say_json({"done": False, "would": order.command, "state": raw, "repeat": line})
+        output.say_json(
+            {"done": False, "would": order.command, "refused": refused, "state": raw, "repeat": line}
+        )
     else:
         output.say("Nothing was done yet. The table now:")
         for text in (*state.round_lines(), *state.progress_lines(), *state.hold_lines()):
             output.say(f"  {text}")
-        output.say(_would(order, state))
-        if order.command != "release" or order.args.get("action") in state.ways:
+        if refused is not None:
+            output.say(f"{order.command} would be refused now: {refused}")
+        else:
+            output.say(_would(order, state))
             output.say("If that is what you want:")
             output.say(f"  {line}")
     output.complain(f"not done: {order.command} needs --round or --state, what its sender saw")
@@ -57,18 +61,36 @@ def _seen(raw: Mapping[str, Any], order: Order) -> list[str]:
     return seen
 
 
+def refusal(order: Order, state: State) -> str | None:
+    """Why the table would refuse it as it is now, in the table's words; None if it lets it be tried."""
+    from tablectl.table.inputs import Kind
+    from tablectl.table.state import Phase
+    from tablectl.table.transitions import default_refusal, move_as_offered
+
+    raw = state.raw
+    holds = [word(mapping(hold).get("message")) for hold in sequence(raw.get("holds"))[:30]]
+    try:
+        phase, kind = Phase(str(raw.get("phase"))), Kind(order.command)
+    except ValueError:
+        return None  # a daemon of another release: it will say itself
+    if move_as_offered(phase, kind, bool(holds), state.ways) is None:
+        return default_refusal(phase, kind, holds, state.ways.values())
+    if kind is Kind.RELEASE and order.args.get("action") not in state.ways:
+        return f"{escape(order.args.get('action', ''))} is no way out"
+    if kind is Kind.SAME_AGAIN and not raw.get("read_twice"):
+        return "no card was read twice since the last card"
+    if kind is Kind.VOID and order.looks_back is None and not raw.get("round"):
+        return "no round is in play; one that was settled before: void SHOE/ROUND"
+    return None
+
+
 def _would(order: Order, state: State) -> str:
     args = order.args
     if order.command == "release":
-        way = state.ways.get(args.get("action", ""))
-        if way is None:
-            return f"{escape(args.get('action', ''))} is no way out now; it would be refused."
-        return f"This would do: {way}."
+        return f"This would do: {state.ways[args['action']]}."
     if order.command == "confirm":
         said = args.get("outcome") or "what the cards say"
         return f"This would announce {said} as the result of round {state.where}."
-    if order.command == "same-again" and not state.raw.get("read_twice"):
-        return "No card was read twice since the last card; it would be refused."
     if order.command == "void":
         if order.looks_back is not None:
             return (

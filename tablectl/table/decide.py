@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from tablectl import events as ev
 from tablectl.clock import SECOND, Instant
-from tablectl.printable import sentence
 from tablectl.scanner import Arrived
 from tablectl.table import (
     again,
@@ -27,7 +26,7 @@ from tablectl.table import (
     words,
 )
 from tablectl.table import reasons as why_codes
-from tablectl.table.holds import offered
+from tablectl.table.holds import WAYS, offered
 from tablectl.table.inputs import (
     COMMANDS,
     ROUND_CHANGING,
@@ -37,13 +36,12 @@ from tablectl.table.inputs import (
     Decision,
     Expect,
     Input,
-    Kind,
     Started,
     kind_of,
 )
 from tablectl.table.rounds import betting_refusal, close_betting, open_betting, share_reached
 from tablectl.table.state import Phase, Round, State, next_deadline
-from tablectl.table.transitions import REFUSALS, move_for
+from tablectl.table.transitions import REFUSALS, default_refusal, move_as_offered, move_for
 from tablectl.table.turn import Refused, Turn
 
 LATE = SECOND
@@ -147,26 +145,12 @@ def _open_by_itself(turn: Turn) -> None:
 # --- commands ----------------------------------------------------------------------------------------
 
 
-_AS_OFFERED = {
-    Kind.CORRECT: "correct",
-    Kind.INSERT: "insert",
-    Kind.MOVE: "move",
-    Kind.ENTER: "enter",
-    Kind.RESCAN: "rescan hand",
-    Kind.BURN_DONE: "burn done",
-}
-"""Commands that under a hold are lawful only where they are a way out of it."""
-
-
 def _command(turn: Turn, command: Command) -> bool:
     """Carry a command out, or refuse it with nothing changed; recorded either way."""
     try:
         _check_sender(turn, command)
-        move = move_for(turn.state.phase, command.kind, held=turn.state.held)
+        move = move_as_offered(turn.state.phase, command.kind, turn.state.held, offered(turn.state))
         if move is None:
-            raise Refused(_default_refusal(turn, command))
-        way = _AS_OFFERED.get(command.kind)
-        if turn.state.held and way is not None and way not in offered(turn.state):
             raise Refused(_default_refusal(turn, command))
         HANDLERS[move.handler](turn, command)
         _afterwards(turn)
@@ -194,16 +178,12 @@ def _command(turn: Turn, command: Command) -> bool:
 
 
 def _default_refusal(turn: Turn, command: Command) -> str:
-    if turn.state.held:
-        holds = " ".join(sentence(h.message) for h in turn.state.holds)
-        ways = pit_boss.ways_out(offered(turn.state))
-        return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
-    if command.kind in (Kind.RELEASE, Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
-        return "the table is not on hold; first: hold"
-    phase, r = turn.state.phase, turn.state.round
+    state = turn.state
+    phase, r = state.phase, state.round
     if phase is Phase.COMPLETE and r is not None and r.to_be_turned:
         phase = Phase.DEALING  # that the hand is complete would tell what lies there
-    return f"phase {phase.value}: {REFUSALS[phase]}"
+    holds = [hold.message for hold in state.holds]
+    return default_refusal(phase, command.kind, holds, [WAYS[way] for way in offered(state)])
 
 
 def _check_sender(turn: Turn, command: Command) -> None:
