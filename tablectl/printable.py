@@ -13,6 +13,11 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+def number_of(number: object, noun: str) -> str:
+    """``1 card``, ``3 cards``; a number in print is one too."""
+    return f"{number} {noun}{'' if str(number) == '1' else 's'}"
+
+
 def by_number(char: str) -> str:
     """A character as Python writes it."""
     code = ord(char)

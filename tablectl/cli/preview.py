@@ -9,6 +9,7 @@ from tablectl.cli import output
 from tablectl.cli.order import Given, Order, repeat
 from tablectl.cli.output import REFUSED, Refused, escape
 from tablectl.cli.read import State, mapping, sequence, word
+from tablectl.printable import number_of
 
 
 def preview(client: Any, given: Given, order: Order) -> int:
@@ -105,7 +106,8 @@ def _would(order: Order, state: State) -> str:
         found = "; ".join(f"{name} {text}" for name, text in args.items() if name != "method")
         return _INSPECT[args["method"]] + (f" Found: {found}." if found else "")
     last = " The coming hand is its last." if args.get("last_hand") else ""
-    return _WOULD.get(order.command, f"This would do: {order.command}.").format(**args) + last
+    told = dict(args) | {name: number_of(args[name], noun) for name, noun in _COUNTS.items() if name in args}
+    return _WOULD.get(order.command, f"This would do: {order.command}.").format(**told) + last
 
 
 _WOULD = {
@@ -115,19 +117,20 @@ _WOULD = {
     "insert": "This would put the {card} at {position}, and deal the cards behind it anew by the rule.",
     "move": "This would move {position} to {to}, and deal all cards anew by the rule.",
     "enter": "This would enter the {card} at {position} by hand.",
-    "burn": "This would order {count} cards burned.",
+    "burn": "This would order {count} burned.",
     "burn-error": "This would order the burn after a game error.",
     "hand free": "This would begin a hand without wagers.",
     "shoe end": "This would take the shoe out of play; a round in play becomes void.",
     "shoe adopt": (
-        "This would take over shoe {number} in mid-shoe: {out} cards out, {rounds} rounds; "
-        "its cards are only counted."
+        "This would take over shoe {number} in mid-shoe: {out} out, {rounds}; its cards are only counted."
     ),
     "shoe new undo": "This would take the new shoe back.",
     "cut-card undo": "This would take the cutting card back.",
     "device swap": "This would go on with another scanner and the same cards.",
 }
 """What an order does, with its arguments in place, which the keyboard has checked."""
+
+_COUNTS = {"count": "card", "out": "card", "rounds": "round"}
 
 _INSPECT = {
     "by-hand": "This would record the count of the cards, attested by dealer and pit boss.",
