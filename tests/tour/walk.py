@@ -27,6 +27,8 @@ KEYS = {"Enter": "\r", "Esc": "\x1b", "Space": " "}
 LOOKS = ("tablectl status", "tablectl recall", "curl ")
 """What only looks is looked at again until it is there, for so long (s)."""
 PATIENCE = 20.0
+STARTED = 1.0
+"""Seconds that a person gives what was started in the background, before anything is shown to it."""
 SETTLED = 0.5
 """Seconds after which a key may have another meaning: a person looks first."""
 
@@ -134,6 +136,7 @@ class Walk:
         end = time.monotonic() + PATIENCE * line.startswith(LOOKS)
         while (differ := missing(prints, text := self.shell.run(typed)[1])) and time.monotonic() < end:
             time.sleep(0.2)
+        time.sleep(STARTED * line.endswith("&"))
         self._tell(f"$ {line}\n{text}")
         assert differ is None, f"$ {line}\nprints no {differ!r} there, but\n{text}"
 
