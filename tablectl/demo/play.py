@@ -230,7 +230,7 @@ def _settle(one: Table) -> None:
         if state["acked"] == state["sequence"] and state["journal"]["depth"] == 0:
             return
         time.sleep(0.05)
-    raise TimeoutError(f"not everything is taken: {one.client.state()['link']['why']}")
+    raise TimeoutError(f"the server does not take everything: {one.client.state()['link']['why']}")
 
 
 def _compare(
