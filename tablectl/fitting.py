@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.capture import Piece, decoded
 from tablectl.plugins import DRIVERS, PluginError, load_driver, names
+from tablectl.printable import number_of
 from tablectl.profiles import config_dir
 from tablectl.scanner import DeviceEvent, DeviceKind, Driver, Reject, Scan
 
@@ -28,7 +29,8 @@ class Fit:
     def words(self) -> str:
         """For a technician."""
         line = f', with bytesize = 7 and parity = "{self.parity}"' if self.parity else ""
-        return f"these look like {self.driver}{line}: {self.frames} frames, {self.cards} cards"
+        counts = f"{number_of(self.frames, 'frame')}, {number_of(self.cards, 'card')}"
+        return f"these look like {self.driver}{line}: {counts}"
 
 
 def counted(driver: Driver, settings: Mapping[str, Any], pieces: Sequence[Piece]) -> Fit:

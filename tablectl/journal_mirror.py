@@ -21,6 +21,7 @@ from tablectl.journal_file import LOGS, beside, connect, settle, sync
 from tablectl.journal_reader import JournalReader
 from tablectl.journal_rows import Anchor, JournalFault
 from tablectl.mirror_fault import AWAY, of_mirror
+from tablectl.printable import sentence
 from tablectl.private_files import close
 
 Noted = tuple[int, int | None]
@@ -91,7 +92,7 @@ class Mirror:
     def trouble(self) -> str:
         """What people must know, or ""."""
         why = self.why
-        return f"The mirror is behind: {why}. How it stands now: tablectl status." if why else ""
+        return f"The mirror is behind: {sentence(why)} How it stands now: tablectl status." if why else ""
 
     def view(self, last: int) -> dict[str, object]:
         """How it stands; ``last``: the journal's newest row."""

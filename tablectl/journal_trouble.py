@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tablectl.journal_disk import Cause
+from tablectl.printable import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +46,22 @@ class JournalTrouble:
     def refuses(self, command: str) -> str:
         """For who gives a command now."""
         return (
-            f"{command} refused: {self.because}. It was not carried out and will not be by itself. "
+            f"{command} refused: {sentence(self.because)} It was not carried out and will not be by itself. "
             f"{self.way.partition(';')[0]}; then give it again"
         )
 
     def keeps(self, command: str) -> str:
         """For who gave a command before it began: it is with the table, its answer is not stored."""
         return (
-            f"{command} waits: {self.because}. It came before that, and takes effect (or is refused) by "
-            "itself as soon as the journal can be written; do not give it again, look at `tablectl status`. "
+            f"{command} waits: {sentence(self.because)} It came before that, and takes effect (or is "
+            "refused) by itself as soon as the journal can be written; do not give it again, look at "
+            "`tablectl status`. "
             f"{self.way.partition(';')[0]}"
         )
 
     @staticmethod
     def _sentence(text: str) -> str:
-        return f"{text[0].upper()}{text[1:]}."
+        return sentence(f"{text[0].upper()}{text[1:]}")
 
 
 BEHIND = JournalTrouble(

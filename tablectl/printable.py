@@ -8,6 +8,16 @@ def escape(text: object) -> str:
     return "".join(char if char.isprintable() else by_number(char) for char in str(text))
 
 
+def sentence(text: str) -> str:
+    """``text`` as a sentence that another one may follow."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def number_of(number: object, noun: str) -> str:
+    """``1 card``, ``3 cards``; a number in print is one too."""
+    return f"{number} {noun}{'' if str(number) == '1' else 's'}"
+
+
 def by_number(char: str) -> str:
     """A character as Python writes it."""
     code = ord(char)

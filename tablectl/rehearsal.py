@@ -1,9 +1,9 @@
 """What a table would make of a recording: its pure rules, played from a sound beginning.
 
 A recording begins anywhere. If its first cards are labelled burn cards, they are those of a new shoe; else it
-is played as if the burn were done and betting had just closed. Before a card that comes between two rounds
-the bets are opened and closed, as the dealer did at the real table; a hold ends nothing, what comes next is
-played into it.
+is played as if the burn were done and betting closed just before its first card. Before a card that comes
+between two rounds the bets are opened and closed, as the dealer did at the real table; a hold ends nothing,
+what comes next is played into it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def burns_at_begin(items: Sequence[Item]) -> int:
 
 
 class Rehearsal:
-    """A table as if betting had just closed, or with a new shoe where ``burns`` cards are to be burned."""
+    """Betting closes as the first card comes, or the shoe is new and ``burns`` cards are to be burned."""
 
     def __init__(self, rules: HouseRules, traits: Traits, *, burns: int) -> None:
         rules = rules.resolved(result_button=traits.has_result_button)
@@ -71,7 +71,7 @@ class Rehearsal:
         self._command(Kind.OPEN)
         self._command(Kind.SIGN_IN, name="recording", pickup="left")
         self._command(Kind.SHOE_NEW)
-        self._between_rounds()
+        # No round yet: what the shoe says before its first card (stand-by, start) it says between two rounds.
 
     def play(self, at: int, item: Item) -> Step:
         """One item ``at`` ns since the recording's start."""

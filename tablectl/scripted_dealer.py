@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from tablectl.cards import DECK, Card
 from tablectl.emulation import EmulatedShoe
 from tablectl.local import NotReachable
+from tablectl.printable import sentence
 
 
 class Console(Protocol):
@@ -54,9 +55,25 @@ class Ledger:
     refusals: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Watch:
+    """Whether what is looked at has stayed the same for longer than ``patience`` (s)."""
+
+    patience: float
+    seen: Any = None
+    since: float = field(default_factory=time.monotonic)
+
+    def too_long(self, now: Any) -> bool:
+        if now != self.seen:
+            self.seen, self.since = now, time.monotonic()
+        return time.monotonic() - self.since > self.patience
+
+
 class ScriptedDealer:
     """Deals until so many shoes or rounds are over. ``pause`` (s) is the dealer's pace between two cards.
 
+    ``patience`` (s): without a new row. ``stuck`` (s): without a change at the table, however many commands
+    are refused (each is a row), or out of the controller's reach; longer than a betting window.
     ``pit_boss`` None: where one is needed the play ends. ``name``: who signs in.
     ``announces_cut``: the shoe does not report the cutting card, so the dealer does.
     ``stop`` is asked now and then whether to end early.
@@ -75,6 +92,7 @@ class ScriptedDealer:
         presses_result: bool = False,
         cut_at: int = 364,
         patience: float = 10.0,
+        stuck: float = math.inf,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.ledger = Ledger()
@@ -88,6 +106,7 @@ class ScriptedDealer:
         self._presses_result = presses_result
         self._cut_at = cut_at
         self._patience = patience
+        self._stuck = stuck
         self._stop = stop
         self._table: list[Card] = []
         self._loaded_for: int | None = None
@@ -100,8 +119,7 @@ class ScriptedDealer:
 
         Raises :class:`TimeoutError` when the table does not move, and :class:`NeedsPitBoss`.
         """
-        moved = time.monotonic()
-        seen: tuple[Any, ...] = ()
+        rows, table = _Watch(self._patience), _Watch(self._stuck)
         while self.ledger.shoes < shoes and not self._stop():
             try:
                 state = self._console.state()
@@ -109,15 +127,16 @@ class ScriptedDealer:
                 if self.ledger.rounds >= rounds:
                     return
                 self._act(state)
-            except NotReachable:
+            except NotReachable as away:
+                if table.too_long(table.seen):
+                    raise TimeoutError(f"the table cannot be reached: {away}") from None
                 time.sleep(0.1)
                 continue
-            now = (state["row"], state["phase"])
-            if now != seen:
-                seen, moved = now, time.monotonic()
-            elif time.monotonic() - moved > self._patience:
-                why = "; ".join([*(hold["message"] for hold in state["holds"]), *self.ledger.refusals[-1:]])
-                raise TimeoutError(f"the table stands still in phase {state['phase']}. {why}".strip())
+            stands = rows.too_long((state["row"], state["phase"]))
+            if table.too_long((state["version"], state["acked"])) or stands:
+                why = [*(hold["message"] for hold in state["holds"]), *self.ledger.refusals[-1:]]
+                told = [f"the table stands still in phase {state['phase']}", *why]
+                raise TimeoutError(" ".join(map(sentence, told)))
 
     # --- one look, one act ---------------------------------------------------------------------------
 
@@ -304,8 +323,8 @@ class ScriptedDealer:
     ) -> bool:
         body: dict[str, Any] = {"id": uuid.uuid4().hex, "command": command, "args": args or {}}
         if supervised and self._pit_boss is None:
-            holds = "; ".join(hold["message"] for hold in expect["holds"]) if expect else ""
-            raise NeedsPitBoss(f"{holds or command}: that is for a pit boss to say")
+            holds = " ".join(sentence(hold["message"]) for hold in expect["holds"]) if expect else ""
+            raise NeedsPitBoss(f"{(holds or command).rstrip('.')}: that is for a pit boss to say")
         if supervised and self._pit_boss is not None:
             body |= {"person": self._pit_boss.name, "pin": self._pit_boss.pin, "reason": supervised}
         if expect is not None:

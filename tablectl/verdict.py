@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tablectl.item_words import MOST_CODE
+from tablectl.printable import number_of
 
 KEEP = 16 * 1024
 """Bytes kept for trying other drivers on; the last ones."""
@@ -95,8 +96,9 @@ class Tally:
     @property
     def counters(self) -> str:
         """The three counters on a line."""
-        more = f", {self.rejects} rejects" if self.rejects else ""
-        return f"{self.byte_count} bytes, {self.frames} frames, {self.cards} cards{more}"
+        counts = {"byte": self.byte_count, "frame": self.frames, "card": self.cards}
+        counts |= {"reject": self.rejects} if self.rejects else {}
+        return ", ".join(number_of(number, noun) for noun, number in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,38 +120,39 @@ def verdict(tally: Tally, device: str, driver: str) -> Verdict:
     if not tally.byte_count:
         return Verdict("no-bytes", (f"no byte {after}, the port is open.", *_no_bytes(device)))
     if not tally.frames:
-        head = f"{tally.byte_count} bytes {after}, but no frame of {driver}."
+        head = f"{number_of(tally.byte_count, 'byte')} {after}, but no frame of {driver}."
         return Verdict("no-frames", (head, *_most(tally), *_no_frames(tally, device)))
     if not tally.cards and tally.unread:
         text = "cards come, but the shoe reads none: its read window, its lamp, the deck it is set to."
         return Verdict("unread", (text, *_named(tally)))
     if not tally.cards:
-        head = f"{tally.frames} frames {after}, but no card."
+        head = f"{number_of(tally.frames, 'frame')} {after}, but no card."
         way = "Was one drawn? Then the shoe is locked, in another mode, or the card table is another deck's."
         return Verdict("no-cards", (head, way, *_most(tally), *_named(tally)))
     if tally.rejects > tally.frames:
-        head = f"{tally.cards} cards {after}, but more rejects than frames."
+        head = f"{number_of(tally.cards, 'card')} {after}, but more rejects than frames."
         way = "A bad cable, a missing earth, or a second reader that takes part of the bytes."
         return Verdict("noisy", (head, way, *_most(tally), *_named(tally)))
     if tally.unknown:
-        part = f"{tally.unknown} of {tally.frames} frames"
-        head = f"{tally.cards} cards {after}, but {part} were no card of the table."
+        were = "was" if tally.unknown == 1 else "were"
+        part = f"{tally.unknown} of {number_of(tally.frames, 'frame')}"
+        head = f"{number_of(tally.cards, 'card')} {after}, but {part} {were} no card of the table."
         way = (
             "Cards of this deck? Then complete the card table. If not, another deck is in the shoe, or the"
             " scanner is in another mode (prefix, suffix, identifier)."
         )
         return Verdict("unknown", (head, *_named(tally), way))
     if tally.unread:
-        head = f"{tally.cards} cards {after}, but {tally.unread} more could not be read."
+        head = f"{number_of(tally.cards, 'card')} {after}, but {tally.unread} more could not be read."
         return Verdict("unread", (head, "Its read window, its lamp, or worn cards."))
-    return Verdict("ok", (f"{tally.cards} cards {after}: the scanner works.", *_most(tally)))
+    return Verdict("ok", (f"{number_of(tally.cards, 'card')} {after}: the scanner works.", *_most(tally)))
 
 
 def _most(tally: Tally) -> tuple[str, ...]:
     if not tally.reasons:
         return ()
     reason, count = tally.reasons.most_common(1)[0]
-    return (f"Rejected {tally.rejects} times, most often ({count}): {reason[:200]}",)
+    return (f"Rejected {number_of(tally.rejects, 'time')}, most often ({count}): {reason[:200]}",)
 
 
 def _named(tally: Tally) -> tuple[str, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tablectl.capture import decoded
+import pytest
+from tablectl_drivers.angel_eye_encoder import Encoder
+
+from tablectl.capture import Piece, decoded
 from tablectl.cards import Card, Outcome
 from tablectl.house import HouseRules
 from tablectl.plugins import load_driver
@@ -34,6 +37,22 @@ def test_a_hand_is_dealt_and_the_next_begins_by_itself() -> None:
     assert [step.where for step in steps[4:6]] == ["1/2", "1/2"]
     assert "round.resulted" in steps[9].events
     assert not any(step.holds for step in steps)
+
+
+@pytest.mark.parametrize("before", [["standby"], ["start"], ["start", "standby"], []])
+def test_what_a_shoe_says_before_its_first_card_is_said_between_rounds(before: list[str]) -> None:
+    """The first message of all may follow a lost card: in a hand it would hold, here there is none yet."""
+    shoe = Encoder(seq=4)
+    frames = [getattr(shoe, name)() for name in before]
+    for text in ["P1=2C", "B1=9D", "P2=3H", "B2=KS"]:
+        label, _, card = text.partition("=")
+        frames.append(shoe.card(Label(label), Card.parse(card)))
+    pieces = [Piece(i * S, frame) for i, frame in enumerate(frames)]
+    driver = load_driver("angel-eye")
+    table = Rehearsal(load_rules("classic"), driver.traits({}), burns=0)
+    steps = [table.play(at, item) for at, item in decoded(pieces, driver.decoder({}))]
+    assert len(steps) == len(before) + 4 and not any(step.holds for step in steps)
+    assert "round.resulted" in steps[-1].events or steps[-1].phase == "complete"
 
 
 def test_leading_burn_cards_are_those_of_a_new_shoe() -> None:

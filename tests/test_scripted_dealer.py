@@ -25,6 +25,7 @@ class Table:
         self.now: dict[str, Any] = {
             "row": 1,
             "version": 7,
+            "acked": 0,
             "phase": "idle",
             "where": "1/-",
             "round": None,
@@ -305,6 +306,25 @@ def test_table_that_stands_still_is_given_up_with_the_reason() -> None:
     dealer = ScriptedDealer(table, Box(), PitBoss("pit", "1234"), seed=1, patience=0.05)
     table.sees_cards = False
     with pytest.raises(TimeoutError, match=r"stands still in phase dealing\. x"):
+        dealer.play(1)
+
+
+def test_table_that_only_refuses_is_given_up_where_that_is_wanted() -> None:
+    """Each refused command is a new row: the rows go on, the table does not."""
+    table = Table(phase="idle")
+    table.accepts = False
+    dealer = ScriptedDealer(table, Box(), PitBoss("pit", "1234"), seed=1, patience=9, stuck=0.02)
+    with pytest.raises(TimeoutError, match=r"stands still in phase idle\. refused"):
+        dealer.play(1)
+    assert table.now["row"] > 3
+    turns(table, Box(), looks=30, patience=9)  # else it goes on trying
+
+
+def test_daemon_that_stays_away_is_given_up_where_that_is_wanted() -> None:
+    table = Table()
+    table.out_of_reach = 1000
+    dealer = ScriptedDealer(table, Box(), PitBoss("pit", "1234"), seed=1, stuck=0.02)
+    with pytest.raises(TimeoutError, match="cannot be reached: gone"):
         dealer.play(1)
 
 

@@ -59,8 +59,8 @@ NOISE = b"\x91\xa5\x03\x00\xff"
         (heard(NOISE, Scan(None, Label.NONE, b"x")), "unread", "reads none"),
         (heard(NOISE, CARD, Reject(b"1", "a"), Reject(b"1", "a")), "noisy", "A bad cable"),
         (heard(NOISE, CARD, Reject(b"1", "a")), "ok", "the scanner works"),
-        (heard(NOISE, CARD, seconds=3.4), "ok", "1 cards in 3 s"),
-        (heard(NOISE, CARD, unknown(b"9999")), "unknown", "1 of 2 frames were no card of the table"),
+        (heard(NOISE, CARD, seconds=3.4), "ok", "1 card in 3 s"),
+        (heard(NOISE, CARD, unknown(b"9999")), "unknown", "1 of 2 frames was no card of the table"),
         (heard(NOISE, CARD, CARD, Scan(None, Label.NONE, b"x")), "unread", "1 more could not be read"),
     ],
 )  # fmt: skip

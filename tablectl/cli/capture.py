@@ -12,6 +12,7 @@ from tablectl.cli.arguments import Text
 from tablectl.cli.output import REFUSED, escape
 from tablectl.cli.target import Target
 from tablectl.cli.technician import Asking, listening, taps
+from tablectl.printable import number_of
 
 
 @click.command("capture")
@@ -56,7 +57,8 @@ def capture(
                         break
             except KeyboardInterrupt:
                 pass
-    output.say(f"{escape(file)}: {recorder.size} bytes in {recorder.pieces} reads, {recorder.seconds:.0f} s")
+    what = f"{number_of(recorder.size, 'byte')} in {number_of(recorder.pieces, 'read')}"
+    output.say(f"{escape(file)}: {what}, {recorder.seconds:.0f} s")
     return code
 
 

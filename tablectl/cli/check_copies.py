@@ -14,6 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from tablectl.cli.check import OK, SECONDS, WARN, Finding
+from tablectl.printable import number_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ def _behind(config: Config, path: Path) -> tuple[str, str]:
     with contextlib.suppress(NotReachable, Interrupted, KeyError, TypeError):
         now = Client(config.socket_path).state()["mirror"]
         if now is not None and now["path"] == str(path):
-            return str(now["error"])[:800], f"{int(now['behind'])} rows behind"
+            return str(now["error"])[:800], f"{number_of(int(now['behind']), 'row')} behind"
         return "the daemon that runs keeps another one, or none: restart it", ""
     with contextlib.suppress(TableLocked), while_stopped(config.journal_path, config.table.id, trace=False):
         return _compared(config.journal_path, path, config.table.id)
@@ -111,7 +112,7 @@ def _compared(journal: Path, mirror: Path, table: str) -> tuple[str, str]:
                 return "", f"rows up to {end.row}"
             if not empty:
                 mirror_look.must_fit(mirror, end, reader)
-            return "", f"{reader.last()[0] - end.row} rows behind"
+            return "", f"{number_of(reader.last()[0] - end.row, 'row')} behind"
     except (JournalFault, sqlite3.Error) as fault:
         return str(fault)[:800], ""
 

@@ -17,6 +17,7 @@ from tablectl.cli import output
 from tablectl.cli.arguments import Text
 from tablectl.cli.configuration import configuration
 from tablectl.cli.output import REFUSED, Refused, escape
+from tablectl.printable import number_of
 
 if TYPE_CHECKING:
     from tablectl.emulation import EmulatedShoe
@@ -83,7 +84,10 @@ def emulate(
             seed=seed,
             settings=resolve_paths(driver, settings, Path()),
         )
-    except (OSError, ValueError) as fault:
+    except OSError as fault:
+        name = link if fault.filename2 else fault.filename  # two names: a link is made
+        raise Refused(f"refused: {f'{escape(name)}: ' if name else ''}{output.in_words(fault)}") from None
+    except ValueError as fault:
         raise Refused(f"refused: {fault}") from None
     try:
         signal.signal(signal.SIGTERM, _stop)
@@ -91,7 +95,7 @@ def emulate(
         output.say(f"device {escape(shoe.device)}")
         for key, value in settings.items():
             output.say(f"setting {key} = {json.dumps(value)}")
-        return _play(shoe, _read(lines or ()))
+        return _play(shoe, _read(lines or (), script))
     except (KeyboardInterrupt, _Quit):
         return 0
     finally:
@@ -102,11 +106,11 @@ def _stop(*_: object) -> NoReturn:
     raise _Quit
 
 
-def _read(lines: Iterable[str]) -> Iterator[str]:
+def _read(lines: Iterable[str], name: str | None) -> Iterator[str]:
     try:
         yield from lines
     except OSError as fault:  # the kernel has files that open and cannot be read
-        raise Refused(f"refused: --script: {fault.strerror or fault}") from None
+        raise Refused(f"refused: {escape(name or 'standard input')}: {output.in_words(fault)}") from None
 
 
 def _play(shoe: EmulatedShoe, lines: Iterable[str]) -> int:
@@ -179,7 +183,7 @@ def _load(shoe: EmulatedShoe, what: list[str]) -> str:
         cards = list(DECK * DECKS)
         random.Random(int(what[0])).shuffle(cards)  # noqa: S311 - an emulated shoe, no secret
         shoe.load(cards, [len(cards) - BEHIND_CUTTING_CARD])
-        return f"{shoe.left} cards"
+        return number_of(shoe.left, "card")
     cards, cuts = [], []
     for name in what:
         if name == "cut":
@@ -187,7 +191,7 @@ def _load(shoe: EmulatedShoe, what: list[str]) -> str:
         else:
             cards.append(Card.parse(name))
     shoe.load(cards, cuts)
-    return f"{shoe.left} cards"
+    return number_of(shoe.left, "card")
 
 
 def _seconds(text: str) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.cli.new_file import cell, csv_text, whole
 from tablectl.cli.read import mapping, sequence
+from tablectl.printable import number_of
 
 COLUMNS = ("shoe", "round", "time", "place", "card", "source", "hold", "bytes")
 
@@ -20,9 +21,9 @@ def write_export(path: str, answer: Mapping[str, Any], rounds: Sequence[Mapping[
     if path.lower().endswith(".csv"):
         lines = [line for past in rounds for line in _cards(past)]
         text = csv_text([COLUMNS, *([cell(value) for value in line] for line in lines)])
-        told = f"{len(lines)} cards of {len(rounds)} rounds"
+        told = f"{number_of(len(lines), 'card')} of {number_of(len(rounds), 'round')}"
     else:
-        text, told = json.dumps(answer, indent=1) + "\n", f"{len(rounds)} rounds"
+        text, told = json.dumps(answer, indent=1) + "\n", number_of(len(rounds), "round")
     with whole(path) as file:
         file.write(text)
     return told

@@ -10,6 +10,7 @@ from tablectl.cli import output
 from tablectl.cli.arguments import Text, json_option
 from tablectl.cli.configuration import configuration
 from tablectl.cli.output import REFUSED
+from tablectl.printable import number_of
 
 rules_option = click.option(
     "--rules",
@@ -119,7 +120,8 @@ def simulate(shoes: int, seed: int, profile: str, as_json: bool) -> int:
         output.say_json(report | {"rules": house.name, "seed": seed})
         return 0
     low, high = report["rounds_per_shoe_range"]
-    output.say(f"{shoes} shoes, {report['rounds']:,} rounds, rules {output.escape(house.name)}, seed {seed}")
+    dealt = f"{number_of(shoes, 'shoe')}, {report['rounds']:,} rounds"
+    output.say(f"{dealt}, rules {output.escape(house.name)}, seed {seed}")
     output.say(
         f"rounds a shoe: mean {report['rounds_per_shoe']:.2f}, sd {report['rounds_per_shoe_sd']:.2f}, "
         f"from {low} to {high}"

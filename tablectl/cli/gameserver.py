@@ -78,9 +78,10 @@ def gameserver(
             on_ready=lambda server: output.say(server.about),
         )
     except (OSError, UnicodeError) as fault:
-        raise Refused(f"the game server cannot run: {fault}") from None
+        named = f"{fault.filename}: " if isinstance(fault, OSError) and fault.filename else ""
+        raise Refused(f"the game server cannot run: {named}{output.in_words(fault)}") from None
     except sqlite3.Error as fault:
-        raise Refused(f"{db}: {fault}") from None
+        raise Refused(f"{db}: {output.in_words(fault)}") from None
     except ModuleNotFoundError as lacking:
         from tablectl.delivering import NO_LIBRARY
 
@@ -114,7 +115,7 @@ def accept(context: click.Context, table: str, epoch: str, db: str | None) -> in
     except LookupError as fault:
         raise Refused(str(fault.args[0])) from None
     except (OSError, sqlite3.Error) as fault:
-        raise Refused(f"{db}: {fault}") from None
+        raise Refused(f"{db}: {output.in_words(fault)}") from None
     output.say(f"table {table} is at history {epoch} from now on; event {wanted} comes next")
     return 0
 

@@ -27,8 +27,9 @@ from tablectl.cli.journal_source import FromDaemon, FromFile, Rows, journal_of
 from tablectl.cli.new_file import STDOUT
 from tablectl.cli.output import REFUSED, Refused, escape
 from tablectl.cli.past import Moment
-from tablectl.cli.read import mapping, sequence, word
+from tablectl.cli.read import count_of, mapping, sequence, word
 from tablectl.cli.target import Target
+from tablectl.printable import number_of
 
 SHOWN = 500
 """Most rows that are revealed in one go."""
@@ -77,7 +78,8 @@ def verify(target: Target, config_file: str | None, as_json: bool) -> int:
     which = f"table {word(facts['table'])}, epoch {word(facts['epoch'])}"
     begin = f" (rows up to {gone} were removed as too old)" if gone else ""
     output.say(f"{which}: rows {gone + 1} to {after}{begin}")
-    output.say(f"every hash fits, every index too; {replayed} rows replayed, {spans} spans from shoe to shoe")
+    did = f"{number_of(replayed, 'row')} replayed, {number_of(spans, 'span')} from shoe to shoe"
+    output.say(f"every hash fits, every index too; {did}")
     if span["hash"]:
         output.say(f"last hash {word(span['hash'], 64)}")
     return 0
@@ -247,8 +249,8 @@ def _fact_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     mirror = facts.get("mirror")
     if isinstance(mirror, dict):
         why = word(mirror.get("error"), 800)
-        behind = word(mirror.get("behind"), 20)
-        yield f"mirror {word(mirror.get('path'), 255)}: {behind} rows behind" + (f"; {why}" if why else "")
+        behind = count_of(mirror.get("behind"), "row")
+        yield f"mirror {word(mirror.get('path'), 255)}: {behind} behind" + (f"; {why}" if why else "")
 
 
 def _row_line(row: Mapping[str, Any]) -> str:

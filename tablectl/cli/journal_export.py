@@ -8,6 +8,7 @@ from typing import Any
 
 from tablectl.cli.new_file import cell, csv_text, whole
 from tablectl.cli.output import Refused
+from tablectl.printable import number_of
 
 COLUMNS = ("sequence", "time", "type", "shoe", "round", "data", "row", "hash")
 
@@ -30,7 +31,7 @@ def write_events(path: str, pages: Iterable[Iterable[Mapping[str, Any]]], named:
                 file.write("".join(f"{row['event']}\n" for row in texts))
         if named and not count:
             raise Refused(f"refused: no event of {named} is in this journal, within what was asked for")
-    return f"{count} event{'s' * (count != 1)}, {'as CSV' if as_csv else 'one JSON event a line'}"
+    return f"{number_of(count, 'event')}, {'as CSV' if as_csv else 'one JSON event a line'}"
 
 
 def _line(row: Mapping[str, Any]) -> list[Any]:

@@ -106,6 +106,11 @@ def complain(text: str) -> None:
         return
 
 
+def in_words(fault: Exception) -> str:
+    """What went wrong, without the system's number for it; whoever tells it names the file."""
+    return escape(fault.strerror if isinstance(fault, OSError) and fault.strerror else fault)
+
+
 def say_json(value: Any) -> None:
     """A value on one line, for a program; pure ASCII."""
     say(json.dumps(value).replace("\x7f", "\\u007f"))

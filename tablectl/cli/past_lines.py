@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tablectl.cli.read import hand_lines, mapping, sequence, word
+from tablectl.cli.read import count_of, hand_lines, mapping, sequence, word
 
 MOST = 60
 """Lines of one kind in one round; more are counted, not shown."""
@@ -150,7 +150,7 @@ def shoe_lines(report: Mapping[str, Any]) -> Iterator[str]:
         yield "its start was withdrawn before a card was drawn"
     adopted = mapping(report.get("adopted"))
     if adopted:
-        yield f"taken over in mid-shoe: {word(adopted.get('out'), 20)} cards were out"
+        yield f"taken over in mid-shoe: {count_of(adopted.get('out'), 'card')} out"
     yield (
         f"cards: {count['out']} out, {count['left']} left; {count['dealt']} dealt, {count['burned']} burned, "
         f"{count['kept']} kept, {word(report.get('unknown'), 20)} of them unknown"

@@ -8,6 +8,7 @@ from tablectl.cli import output
 from tablectl.cli.arguments import NAME, Text, read_pin
 from tablectl.cli.configuration import config_option, config_path, configuration
 from tablectl.cli.output import Refused, escape
+from tablectl.printable import number_of
 
 
 @click.command("play")
@@ -62,7 +63,8 @@ def play(
         except CannotPlay as why:
             raise Refused(f"refused: {escape(why)}") from None
     done = dealer.ledger
-    output.say(f"{done.rounds} rounds ({done.voids} void), {done.cards} cards drawn")
+    cards = number_of(done.cards, "card")
+    output.say(f"{number_of(done.rounds, 'round')} ({done.voids} void), {cards} drawn")
     return 0 if done.rounds >= rounds else output.REFUSED
 
 

@@ -9,6 +9,7 @@ import click
 from tablectl.cli import output
 from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
 from tablectl.cli.output import Refused
+from tablectl.printable import number_of
 
 NAME = Pattern("name", r"[A-Za-z0-9_-]{1,32}", "a player's name is 1 to 32 of A-Z a-z 0-9 _ -")
 CURRENCY = Pattern("currency", r"[A-Z]{3}", "a currency is three capital letters, for example EUR")
@@ -54,7 +55,7 @@ def player(context: click.Context, name: str, deposit: str, currency: str, db: s
     except ValueError as fault:
         raise Refused(str(fault)) from None
     except (OSError, sqlite3.Error) as fault:
-        raise Refused(f"{path}: {fault}") from None
+        raise Refused(f"{path}: {output.in_words(fault)}") from None
     output.say(f"player {name} has {shown(balance, currency)}; token: {token}")
     return 0
 
@@ -88,7 +89,7 @@ def books(context: click.Context, db: str | None, as_json: bool) -> int:
         finally:
             store.close()
     except (OSError, sqlite3.Error) as fault:
-        raise Refused(f"{path}: {fault}") from None
+        raise Refused(f"{path}: {output.in_words(fault)}") from None
     if as_json:
         told = [{"name": a.name, "currency": a.currency, "balance": a.balance} for a in accounts]
         names = ("table", "history", "shoe", "round", "currency", "wagers", "stakes")
@@ -99,7 +100,7 @@ def books(context: click.Context, db: str | None, as_json: bool) -> int:
             output.say(f"{shown(account.balance, account.currency):>24}  {account.name}")
         for table, epoch, shoe, number, currency, count, stakes in lying:
             where = f"round {shoe}/{number} of table {table}, history {epoch}"
-            output.say(f"{shown(stakes, currency):>24}  unsettled on {where}: {count} wagers")
+            output.say(f"{shown(stakes, currency):>24}  unsettled on {where}: {number_of(count, 'wager')}")
         output.say("the books agree" if not faults else "the books do not agree")
     for line in faults:
         output.complain(line)
@@ -149,8 +150,8 @@ def give_back(context: click.Context, table: str, round_: str, history: str | No
     except (LookupError, ValueError) as fault:
         raise Refused(str(fault.args[0])) from None
     except (OSError, sqlite3.Error) as fault:
-        raise Refused(f"{path}: {fault}") from None
-    output.say(f"round {round_} of table {table}: {count} wagers given back")
+        raise Refused(f"{path}: {output.in_words(fault)}") from None
+    output.say(f"round {round_} of table {table}: {number_of(count, 'wager')} given back")
     return 0
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from tablectl.cli import output
 from tablectl.cli.order import Given, Order, repeat
 from tablectl.cli.output import REFUSED, Refused, escape
-from tablectl.cli.read import State
+from tablectl.cli.read import State, mapping, sequence, word
+from tablectl.printable import number_of
 
 
 def preview(client: Any, given: Given, order: Order) -> int:
@@ -18,15 +19,19 @@ def preview(client: Any, given: Given, order: Order) -> int:
         raise Refused(f"refused: {escape(raw.get('error', f'HTTP {status}'))}")
     state = State(raw)
     seen = _seen(raw, order)
-    line = repeat_line(given, order, seen)
+    line, refused = repeat_line(given, order, seen), refusal(order, state)
     if given.as_json:
-        output.say_json({"done": False, "would": order.command, "state": raw, "repeat": line})
+        output.say_json(
+            {"done": False, "would": order.command, "refused": refused, "state": raw, "repeat": line}
+        )
     else:
         output.say("Nothing was done yet. The table now:")
         for text in (*state.round_lines(), *state.progress_lines(), *state.hold_lines()):
             output.say(f"  {text}")
-        output.say(_would(order, state))
-        if order.command != "release" or order.args.get("action") in state.ways:
+        if refused is not None:
+            output.say(f"{order.command} would be refused now: {refused}")
+        else:
+            output.say(_would(order, state))
             output.say("If that is what you want:")
             output.say(f"  {line}")
     output.complain(f"not done: {order.command} needs --round or --state, what its sender saw")
@@ -57,18 +62,36 @@ def _seen(raw: Mapping[str, Any], order: Order) -> list[str]:
     return seen
 
 
+def refusal(order: Order, state: State) -> str | None:
+    """Why the table would refuse it as it is now, in the table's words; None if it lets it be tried."""
+    from tablectl.table.inputs import Kind
+    from tablectl.table.state import Phase
+    from tablectl.table.transitions import default_refusal, move_as_offered
+
+    raw = state.raw
+    holds = [word(mapping(hold).get("message")) for hold in sequence(raw.get("holds"))[:30]]
+    try:
+        phase, kind = Phase(str(raw.get("phase"))), Kind(order.command)
+    except ValueError:
+        return None  # a daemon of another release: it will say itself
+    if move_as_offered(phase, kind, bool(holds), state.ways) is None:
+        return default_refusal(phase, kind, holds, state.ways.values())
+    if kind is Kind.RELEASE and order.args.get("action") not in state.ways:
+        return f"{escape(order.args.get('action', ''))} is no way out"
+    if kind is Kind.SAME_AGAIN and not raw.get("read_twice"):
+        return "no card was read twice since the last card"
+    if kind is Kind.VOID and order.looks_back is None and not raw.get("round"):
+        return "no round is in play; one that was settled before: void SHOE/ROUND"
+    return None
+
+
 def _would(order: Order, state: State) -> str:
     args = order.args
     if order.command == "release":
-        way = state.ways.get(args.get("action", ""))
-        if way is None:
-            return f"{escape(args.get('action', ''))} is no way out now; it would be refused."
-        return f"This would do: {way}."
+        return f"This would do: {state.ways[args['action']]}."
     if order.command == "confirm":
         said = args.get("outcome") or "what the cards say"
         return f"This would announce {said} as the result of round {state.where}."
-    if order.command == "same-again" and not state.raw.get("read_twice"):
-        return "No card was read twice since the last card; it would be refused."
     if order.command == "void":
         if order.looks_back is not None:
             return (
@@ -83,7 +106,8 @@ def _would(order: Order, state: State) -> str:
         found = "; ".join(f"{name} {text}" for name, text in args.items() if name != "method")
         return _INSPECT[args["method"]] + (f" Found: {found}." if found else "")
     last = " The coming hand is its last." if args.get("last_hand") else ""
-    return _WOULD.get(order.command, f"This would do: {order.command}.").format(**args) + last
+    told = dict(args) | {name: number_of(args[name], noun) for name, noun in _COUNTS.items() if name in args}
+    return _WOULD.get(order.command, f"This would do: {order.command}.").format(**told) + last
 
 
 _WOULD = {
@@ -93,19 +117,20 @@ _WOULD = {
     "insert": "This would put the {card} at {position}, and deal the cards behind it anew by the rule.",
     "move": "This would move {position} to {to}, and deal all cards anew by the rule.",
     "enter": "This would enter the {card} at {position} by hand.",
-    "burn": "This would order {count} cards burned.",
+    "burn": "This would order {count} burned.",
     "burn-error": "This would order the burn after a game error.",
     "hand free": "This would begin a hand without wagers.",
     "shoe end": "This would take the shoe out of play; a round in play becomes void.",
     "shoe adopt": (
-        "This would take over shoe {number} in mid-shoe: {out} cards out, {rounds} rounds; "
-        "its cards are only counted."
+        "This would take over shoe {number} in mid-shoe: {out} out, {rounds}; its cards are only counted."
     ),
     "shoe new undo": "This would take the new shoe back.",
     "cut-card undo": "This would take the cutting card back.",
     "device swap": "This would go on with another scanner and the same cards.",
 }
 """What an order does, with its arguments in place, which the keyboard has checked."""
+
+_COUNTS = {"count": "card", "out": "card", "rounds": "round"}
 
 _INSPECT = {
     "by-hand": "This would record the count of the cards, attested by dealer and pit boss.",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablectl.cli.output import escape
+from tablectl.printable import number_of
 
 NO_SERVER = "no game server is configured ([server] url)"
 """The daemon's reason where none is configured: a table that plays for itself, no trouble."""
@@ -34,9 +35,9 @@ def word(value: Any, most: int = 300) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def _count(number: Any, noun: str) -> str:
-    """``1 card``, ``3 cards``, ``? cards``."""
-    return f"{word(number, 20)} {noun}{'' if number == 1 else 's'}"
+def count_of(number: Any, noun: str) -> str:
+    """``1 card``, ``3 cards``, ``? cards``: of what a daemon told."""
+    return number_of(word(number, 20), noun)
 
 
 def hand_lines(cards: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
@@ -91,8 +92,8 @@ class State:
         if not shoe:
             return ["no shoe"]
         line = (
-            f"shoe {word(shoe.get('number'), 20)}: {word(shoe.get('left'), 20)} cards left, "
-            f"{word(shoe.get('out'), 20)} out, {word(shoe.get('rounds'), 20)} rounds"
+            f"shoe {word(shoe.get('number'), 20)}: {count_of(shoe.get('left'), 'card')} left, "
+            f"{word(shoe.get('out'), 20)} out, {count_of(shoe.get('rounds'), 'round')}"
         )
         if shoe.get("last_hand"):
             line += "; this is the last hand"
@@ -135,10 +136,10 @@ class State:
         if players == 0:
             return ["no player is connected"]
         if said.get("all") is True:
-            who = "the only player has" if players == 1 else f"all {_count(players, 'player')} have"
+            who = "the only player has" if players == 1 else f"all {count_of(players, 'player')} have"
             return [f"{who} placed: `tablectl bets close` ends betting early"]
         have = "has" if players == 1 else "have"
-        return [f"{word(placed, 20)} of {_count(players, 'player')} {have} placed"]
+        return [f"{word(placed, 20)} of {count_of(players, 'player')} {have} placed"]
 
     def settled_lines(self) -> list[str]:
         """How the last round ended, and which ones the game server has not settled."""
@@ -158,7 +159,7 @@ class State:
         if rescan := mapping(self.raw.get("rescan")):
             what = word(rescan.get("what"), 20)
             what = {"last": "the last card", "hand": "the hand"}.get(what, what)
-            lines.append(f"re-scan of {what}: {_count(rescan.get('scanned'), 'card')} so far")
+            lines.append(f"re-scan of {what}: {count_of(rescan.get('scanned'), 'card')} so far")
         if counting := mapping(self.raw.get("counting")):
             line = f"count: {word(counting.get('counted'), 20)} of {word(counting.get('of'), 20)}"
             if extra := sequence(counting.get("extra")):
@@ -168,7 +169,7 @@ class State:
                 line += f", {word(counting['unknown'], 20)} unknown"
             lines.append(line)
         if self.raw.get("reserved"):
-            lines.append(f"{_count(self.raw['reserved'], 'card')} reserved for the next round")
+            lines.append(f"{count_of(self.raw['reserved'], 'card')} reserved for the next round")
         return lines
 
     def hold_lines(self) -> list[str]:
@@ -202,13 +203,13 @@ class State:
         age = scanner.get("last_good_age")
         last = f", last good one {age:.1f} s ago" if isinstance(age, int | float) else ""
         mirror = mapping(raw.get("mirror"))
-        behind = f"mirror {word(mirror.get('behind'), 20)} rows behind: {word(mirror.get('error'), 800)}"
+        behind = f"mirror {count_of(mirror.get('behind'), 'row')} behind: {word(mirror.get('error'), 800)}"
         stored = f"events {word(raw.get('sequence'), 20)}, acknowledged {word(raw.get('acked'), 20)}"
         return [
             f"scanner {word(scanner.get('driver'), 40)} {word(scanner.get('device'), 120)} {up}",
             *it_is,
-            f"  {word(scanner.get('bytes'), 20)} bytes, {word(scanner.get('frames'), 20)} frames, "
-            f"{word(scanner.get('rejects'), 20)} rejects{last}",
+            f"  {count_of(scanner.get('bytes'), 'byte')}, {count_of(scanner.get('frames'), 'frame')}, "
+            f"{count_of(scanner.get('rejects'), 'reject')}{last}",
             link_line(link),
             f"journal {word(journal.get('state'), 40)}, {word(journal.get('depth'), 20)} waiting; {stored}",
             *([f"  {word(journal['why'], 600)}"] if journal.get("why") else []),

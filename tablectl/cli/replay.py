@@ -11,6 +11,7 @@ from tablectl.cli import output
 from tablectl.cli.arguments import Text, json_option
 from tablectl.cli.configuration import config_option, configuration
 from tablectl.cli.output import REFUSED, Refused, complain, escape
+from tablectl.printable import number_of
 
 if TYPE_CHECKING:
     from tablectl.capture import Recording
@@ -60,7 +61,7 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
         output.say(f"driver {driver.name}, {escape(header.device)}, {escape(header.started)}")
         for note in header.notes:
             output.say(f"note: {escape(note)}")
-        begin = f"a new shoe, {burns} cards to burn" if burns else "betting just closed"
+        begin = f"a new shoe, {number_of(burns, 'card')} to burn" if burns else "betting just closed"
         output.say(f"the table begins with {begin}")
     rejects = holds = 0
     for at, item in items:
@@ -84,7 +85,7 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
     if as_json:
         output.say_json(counts)
     else:
-        output.say(", ".join(f"{count} {what}" for what, count in counts.items()))
+        output.say(", ".join(number_of(count, what.removesuffix("s")) for what, count in counts.items()))
     return REFUSED if rejects or holds else 0
 
 

@@ -85,6 +85,7 @@ def rescan(seen: Seen) -> Flow:
 def burn_done(seen: Seen) -> Flow:
     """Burn cards that the scanner did not see."""
     w = seen.words
-    due = f" {w('{n} are due.', n=seen.burns_due)}" if seen.burns_due else ""
-    number = yield from a_number(w("How many were burned that the scanner did not see?") + due, 1, 30, w)
+    due = w("1 is due.") if seen.burns_due == 1 else w("{n} are due.", n=seen.burns_due)
+    asked = w("How many were burned that the scanner did not see?") + (f" {due}" if seen.burns_due else "")
+    number = yield from a_number(asked, 1, 30, w)
     return Order("burn done", {"count": str(int(number))})

@@ -194,6 +194,7 @@ QUESTIONS = {
     "What is scanned again?": "Was wird neu eingelesen?",
     "the last card": "die letzte Karte",
     "the whole hand, in the order drawn": "die ganze Hand, in der gezogenen Reihenfolge",
+    "1 is due.": "1 ist fällig.",
     "{n} are due.": "{n} sind fällig.",
     "How many were burned that the scanner did not see?": "Wie viele wurden gebrannt, ohne gelesen zu sein?",
     "more ...": "weitere ...",

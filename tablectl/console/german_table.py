@@ -228,9 +228,13 @@ PIT_BOSS = {
     "Is the coming hand its last?": "Ist das kommende Spiel sein letztes?",
     "no": "nein",
     "yes": "ja",
-    "Take over shoe {shoe}: {out} cards out, {rounds} rounds; its cards are only counted.": (
-        "Schuh {shoe} übernehmen: {out} Karten heraus, {rounds} Runden; Karten nur gezählt."
+    "Take over shoe {shoe}: {out} out, {rounds}; its cards are only counted.": (
+        "Schuh {shoe} übernehmen: {out} heraus, {rounds}; Karten nur gezählt."
     ),
+    "1 card": "1 Karte",
+    "{n} cards": "{n} Karten",
+    "1 round": "1 Runde",
+    "{n} rounds": "{n} Runden",
     "Count of the cards, attested by dealer and pit boss": "Kartenzählung, bezeugt von Croupier und Pitboss",
     "counted by hand: record it": "von Hand gezählt: eintragen",
     "begin a count by the scanner: pass every card through it": (

@@ -138,8 +138,10 @@ def adopt(seen: Seen, past: Past) -> Flow:
     rounds = str(int((yield from a_number(w("Rounds played from it"), 0, 832, w))))
     last = yield Choice(w("Is the coming hand its last?"), (("", w("no")), ("yes", w("yes"))))
     args = {"number": shoe, "out": out, "rounds": rounds, "last_hand": last}
-    told = "Take over shoe {shoe}: {out} cards out, {rounds} rounds; its cards are only counted."
-    would = w(told, shoe=shoe, out=out, rounds=rounds)
+    told = "Take over shoe {shoe}: {out} out, {rounds}; its cards are only counted."
+    cards = w("1 card") if out == "1" else w("{n} cards", n=out)
+    played = w("1 round") if rounds == "1" else w("{n} rounds", n=rounds)
+    would = w(told, shoe=shoe, out=cards, rounds=played)
     return (yield from approved("shoe adopt", args, would, seen, past))
 
 

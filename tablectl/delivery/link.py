@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from tablectl.clock import SECOND, Instant, iso
 from tablectl.delivery.outbox import Link
 from tablectl.delivery.placed import Placed
+from tablectl.printable import sentence
 from tablectl.table import Trouble
 
 NO_SERVER = "no game server is configured ([server] url)"
@@ -60,7 +61,7 @@ class ServerLink:
         link, since = self._now
         if self.configured and _only_bad(link) and at.boot - since >= UNREACHABLE:
             began = f"{iso(at.wall_at(since))[:19]}Z"
-            text = f"No good link to the game server since {began}: {link.reason}. {MEANS}"
+            text = f"No good link to the game server since {began}: {sentence(link.reason)} {MEANS}"
             yield Trouble(at, "server-unreachable", text)
 
 

@@ -27,6 +27,7 @@ from tablectl.delivery.actions import Action, Halted, Probe, Send, Wait
 from tablectl.delivery.ages import Ages
 from tablectl.delivery.answers import Answer, Failed, Kind, classify
 from tablectl.delivery.placed import AGE, Placed, asked_after
+from tablectl.printable import sentence
 
 BATCH = 100
 PROBE_EVERY = 5 * SECOND
@@ -54,7 +55,7 @@ class Trouble:
     @property
     def said(self) -> str:
         """What is the matter, and what to do."""
-        return f"{self.text}. {self.way}" if self.way else self.text
+        return f"{sentence(self.text)} {self.way}" if self.way else self.text
 
     @property
     def halts(self) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 
 from tablectl.config import load_config
 from tablectl.demo.compare import CannotAsk, differences, held_by, held_rounds, keep, sent_rounds
-from tablectl.demo.files import new_secret, write_config
+from tablectl.demo.files import WINDOW, new_secret, write_config
 from tablectl.demo.game import GameServerThread
 from tablectl.demo.screen import Screen, summary
 from tablectl.emulation import EmulatedShoe
@@ -37,6 +37,10 @@ from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
 PACE = 0.8
 """How long (s) a dealer takes from one card to the next, which the speed divides."""
+LINKED = 10.0
+"""Seconds within which a game server that is there gives a good link."""
+PATIENCE = 30.0
+"""How long (s), besides a betting window, the table may stand still."""
 PLAYER, DEPOSIT = "guest", 1_000_00
 """Who may bet at the demo's table, and with how much (cents)."""
 
@@ -109,7 +113,7 @@ def main(
                 screen.line(f"player's page   {game.player(names[0], PLAYER, DEPOSIT)}")
             screen.line("Ctrl-C ends it.")
         for one in running:
-            threading.Thread(target=_play, args=(one, shoes), daemon=True).start()
+            threading.Thread(target=_play, args=(one, shoes, url, stop), daemon=True).start()
         while not all(one.ended.is_set() for one in running):
             try:
                 for one in running:
@@ -180,7 +184,8 @@ def _start(
         announces_cut=not traits.reports_cutting_card,
         presses_result=traits.has_result_button,
         pause=PACE / speed,
-        patience=30.0,
+        patience=PATIENCE,
+        stuck=PATIENCE + WINDOW / speed,
         stop=stop.is_set,
     )
     return Table(name, emulated, runtime, dealer, client)
@@ -192,14 +197,29 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _play(one: Table, shoes: int) -> None:
+def _play(one: Table, shoes: int, url: str, stop: threading.Event) -> None:
     try:
-        one.dealer.play(shoes)
-        _settle(one)
+        if _linked(one, stop):
+            one.dealer.play(shoes)
+            _settle(one)
     except Exception as error:  # noqa: BLE001 told in the summary
         one.error = str(error) or type(error).__name__
+        if one.runtime.core.around.link_why:
+            one.error = f"game server {url}: {one.error}"
     finally:
         one.ended.set()
+
+
+def _linked(one: Table, stop: threading.Event) -> bool:
+    """Wait for a good link; False: interrupted before there was one. Raises :class:`TimeoutError`."""
+    until = time.monotonic() + LINKED
+    while not (link := one.client.state()["link"])["good"]:
+        if stop.is_set():
+            return False
+        if time.monotonic() > until:
+            raise TimeoutError(f"no good link within {LINKED:g} s: {link['why']}")
+        time.sleep(0.02)
+    return True
 
 
 def _settle(one: Table) -> None:
@@ -210,13 +230,15 @@ def _settle(one: Table) -> None:
         if state["acked"] == state["sequence"] and state["journal"]["depth"] == 0:
             return
         time.sleep(0.05)
-    raise TimeoutError(f"the game server does not take everything: {one.client.state()['link']['why']}")
+    raise TimeoutError(f"the server does not take everything: {one.client.state()['link']['why']}")
 
 
 def _compare(
     one: Table, game: GameServerThread | None, url: str, sent: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     """What the server holds against what was sent; where it cannot be asked the journal is kept for that."""
+    if not sent:
+        return {"held": None, "differences": [], "not_compared": "", "kept": None}
     try:
         held = held_rounds(game.url, one.name) if game else held_by(url, one.name)
         return {"held": len(held), "differences": differences(sent, held), "not_compared": "", "kept": None}

@@ -70,6 +70,7 @@ def play(
             presses_result=traits.has_result_button,
             pause=pace,
             patience=PATIENCE,
+            stuck=PATIENCE,
         )
         try:
             dealer.play(rounds=rounds)

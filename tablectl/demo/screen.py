@@ -11,7 +11,7 @@ from typing import Any
 from tablectl.core import Durable
 from tablectl.journal_writer import Batch
 from tablectl.notify import short
-from tablectl.printable import escape
+from tablectl.printable import escape, number_of
 
 
 class Screen:
@@ -47,7 +47,7 @@ class Screen:
         where = f"{table + ' ' if self._many else ''}{data.get('shoe')}/{data.get('round')}"
         match kind:
             case "shoe.started":
-                self.line(f"--- shoe {data['shoe']}: {data['decks']} decks, burn first ---")
+                self.line(f"--- shoe {data['shoe']}: {number_of(data['decks'], 'deck')}, burn first ---")
             case "betting.opened":
                 self._marks[table] = ""
             case "betting.closing":
@@ -55,7 +55,7 @@ class Screen:
             case "betting.closed":
                 self._marks[table] = self._marks.get(table, "") + "BEEP"
             case "cut_card.drawn":
-                self.line(f"{where:>8}  cutting card after {data['out']} cards")
+                self.line(f"{where:>8}  cutting card after {number_of(data['out'], 'card')}")
             case "last_hand.announced":
                 self.last_hand += 1
                 self.line(f"{where:>8}  *** Last Hand before shuffle ***")
@@ -74,7 +74,8 @@ class Screen:
             case "table.held":
                 self.line(f"{where:>8}  ON HOLD: {escape(data['message'])}")
             case "shoe.ended":
-                self.line(f"--- shoe {data['shoe']} ended: {data['reason']}, {data['rounds']} rounds ---")
+                rounds = number_of(data["rounds"], "round")
+                self.line(f"--- shoe {data['shoe']} ended: {data['reason']}, {rounds} ---")
             case _:
                 pass
 
@@ -98,6 +99,8 @@ class Screen:
 
 
 def _compared(report: dict[str, Any]) -> str:
+    if not report["rounds"]:
+        return "nothing to compare"
     if not report["not_compared"]:
         return f"{report['held']} held by the server, {len(report['differences'])} different"
     taken = "" if report["error"] else "all acknowledged, "
@@ -116,10 +119,11 @@ def summary(reports: list[dict[str, Any]], screen: Screen, json_output: bool) ->
         return 0 if good else 1
     for r in reports:
         screen.line("")
-        screen.line(f"table {r['table']}: {r['rounds']} rounds ({r['voids']} void), {r['cards']} cards drawn")
-        screen.line(f"  last hand announced: {screen.last_hand} time(s)")
+        rounds, cards = number_of(r["rounds"], "round"), number_of(r["cards"], "card")
+        screen.line(f"table {r['table']}: {rounds} ({r['voids']} void), {cards} drawn")
+        screen.line(f"  last hand announced: {number_of(screen.last_hand, 'time')}")
         screen.line(f"  results: {r['rounds']} sent, {_compared(r)}")
-        screen.line(f"  journal: {r['journal_fault'] or str(r['journal_rows']) + ' rows, verified'}")
+        screen.line(f"  journal: {r['journal_fault'] or number_of(r['journal_rows'], 'row') + ', verified'}")
         screen.line(f"  took {r['seconds']} s")
         for problem in (*r["differences"][:10], r["error"]):
             if problem:

@@ -26,7 +26,7 @@ from tablectl.table import (
     words,
 )
 from tablectl.table import reasons as why_codes
-from tablectl.table.holds import offered
+from tablectl.table.holds import WAYS, offered
 from tablectl.table.inputs import (
     COMMANDS,
     ROUND_CHANGING,
@@ -34,14 +34,14 @@ from tablectl.table.inputs import (
     Around,
     Command,
     Decision,
+    Expect,
     Input,
-    Kind,
     Started,
     kind_of,
 )
 from tablectl.table.rounds import betting_refusal, close_betting, open_betting, share_reached
 from tablectl.table.state import Phase, Round, State, next_deadline
-from tablectl.table.transitions import REFUSALS, move_for
+from tablectl.table.transitions import REFUSALS, default_refusal, move_as_offered, move_for
 from tablectl.table.turn import Refused, Turn
 
 LATE = SECOND
@@ -145,26 +145,12 @@ def _open_by_itself(turn: Turn) -> None:
 # --- commands ----------------------------------------------------------------------------------------
 
 
-_AS_OFFERED = {
-    Kind.CORRECT: "correct",
-    Kind.INSERT: "insert",
-    Kind.MOVE: "move",
-    Kind.ENTER: "enter",
-    Kind.RESCAN: "rescan hand",
-    Kind.BURN_DONE: "burn done",
-}
-"""Commands that under a hold are lawful only where they are a way out of it."""
-
-
 def _command(turn: Turn, command: Command) -> bool:
     """Carry a command out, or refuse it with nothing changed; recorded either way."""
     try:
         _check_sender(turn, command)
-        move = move_for(turn.state.phase, command.kind, held=turn.state.held)
+        move = move_as_offered(turn.state.phase, command.kind, turn.state.held, offered(turn.state))
         if move is None:
-            raise Refused(_default_refusal(turn, command))
-        way = _AS_OFFERED.get(command.kind)
-        if turn.state.held and way is not None and way not in offered(turn.state):
             raise Refused(_default_refusal(turn, command))
         HANDLERS[move.handler](turn, command)
         _afterwards(turn)
@@ -192,16 +178,12 @@ def _command(turn: Turn, command: Command) -> bool:
 
 
 def _default_refusal(turn: Turn, command: Command) -> str:
-    if turn.state.held:
-        holds = " ".join(h.message for h in turn.state.holds)
-        ways = pit_boss.ways_out(offered(turn.state))
-        return f"the table is on hold. {holds} {ways[0].upper()}{ways[1:]}"
-    if command.kind in (Kind.RELEASE, Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
-        return "the table is not on hold; first: hold"
-    phase, r = turn.state.phase, turn.state.round
+    state = turn.state
+    phase, r = state.phase, state.round
     if phase is Phase.COMPLETE and r is not None and r.to_be_turned:
         phase = Phase.DEALING  # that the hand is complete would tell what lies there
-    return f"phase {phase.value}: {REFUSALS[phase]}"
+    holds = [hold.message for hold in state.holds]
+    return default_refusal(phase, command.kind, holds, [WAYS[way] for way in offered(state)])
 
 
 def _check_sender(turn: Turn, command: Command) -> None:
@@ -217,19 +199,22 @@ def _check_sender(turn: Turn, command: Command) -> None:
             raise Refused(wrong)
     saw, state = command.expect, turn.state
     if saw.round is not None and saw.round != state.where:
-        raise Refused(f"it was meant for round {saw.round}, now it is {state.where}{_so(state)}; look again")
+        now = f"{state.where}{_so(state, saw)}"
+        raise Refused(f"it was meant for round {saw.round}, now it is {now}; look again")
     if saw.version is not None and saw.version != state.version:
-        now = f"state {saw.version}, now {state.version}{_so(state)}"
+        now = f"state {saw.version}, now {state.version}{_so(state, saw)}"
         raise Refused(f"the table has changed since ({now}); look again")
     if command.kind in ROUND_CHANGING and saw.round is None and saw.version is None:
         raise Refused("it does not say what its sender saw: --round SHOE/ROUND or --state VERSION")
 
 
-def _so(state: State) -> str:
-    """What is already so, for whoever comes a moment too late."""
-    held = f"; on hold: {', '.join(hold.code for hold in state.holds)}" if state.held else ""
+def _so(state: State, saw: Expect) -> str:
+    """What is already so, for whoever comes too late: nothing that he saw, or that he did not mean."""
+    since = -1 if saw.version is None else saw.version
+    holds = ", ".join(hold.code for hold in state.holds if hold.row > since)
     where, what = state.settled
-    return held + (f"; round {where} is {what}" if where else "")
+    news = state.settled_row > since if saw.version is not None else where == saw.round
+    return (f"; on hold: {holds}" if holds else "") + (f"; round {where} is {what}" if where and news else "")
 
 
 HANDLERS: dict[str, Callable[[Turn, Any], None]] = {

@@ -30,7 +30,8 @@ def evolve(state: State, event: ev.Event) -> State:
     row = state.row + 1
     sequence = state.sequence + (1 if event.PUBLIC else 0)
     version = row if _matters(state, new) else state.version
-    return replace(new, row=row, sequence=sequence, version=version)
+    settled = row if new.settled is not state.settled else state.settled_row
+    return replace(new, row=row, sequence=sequence, version=version, settled_row=settled)
 
 
 def _speaks(event: ev.Event) -> bool:
@@ -130,9 +131,10 @@ def _count_ended(state: State, _: ev.CountEnded) -> State:
 
 def _table_held(state: State, event: ev.TableHeld) -> State:
     r = state.round
+    hold = Hold(event.code, event.message, tuple((event.saw or {}).items()), state.row + 1)
     return replace(
         state,
-        holds=(*state.holds, Hold(event.code, event.message, tuple((event.saw or {}).items()))),
+        holds=(*state.holds, hold),
         round=r and replace(r, in_step=False, remind_deadline=None),
         step_lost=state.step_lost or r is not None,
         auto_open=None,

@@ -28,7 +28,7 @@ def release(turn: Turn, command: Command) -> None:
     action = command.args.get("action", "")
     ways = offered(turn.state)
     if action not in ways or action not in RELEASES:
-        raise Refused(f"{action!r} is no way out now; " + ways_out(ways))
+        raise Refused(f"{action!r} is no way out now; " + words.ways_out(WAYS[way] for way in ways))
     person, reason = by(command)
     codes = ended_by(action, turn.state)
     if action == "keep" and turn.state.rescan is not None:
@@ -98,13 +98,6 @@ def _accept_kept(turn: Turn) -> None:
         card = turn.state.loose[0].card
         assert card is not None
         lay(turn, card, in_step=False, kept=True)
-
-
-def ways_out(ways: tuple[str, ...]) -> str:
-    """The sentence that lists the ways out."""
-    if not ways:
-        return "there is none at this moment"
-    return "ways out: " + "; ".join(WAYS[way] for way in ways)
 
 
 def void(turn: Turn, command: Command) -> None:

@@ -42,6 +42,8 @@ class Hold:
     message: str
     saw: tuple[tuple[str, str], ...] = ()
     """What the controller saw: ``label`` and ``bytes`` of a scan, where they tell no hidden face."""
+    row: int = 0
+    """The journal row since which it lies there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,8 @@ class State:
     """Another device was put in place of a dead one: its first start signal is expected."""
     settled: tuple[str, str] = ("", "")
     """The round that was settled last, and how: for whoever comes a moment too late."""
+    settled_row: int = 0
+    """The journal row that made it so."""
     revisions: tuple[tuple[int, int, int], ...] = ()
     """Shoe, round and revision (0: void) of each round that was amended or voided after its result."""
     unsettled: tuple[tuple[int, int], ...] = ()

@@ -31,8 +31,11 @@ from ``LAWFUL``; a test walks the full product of phases, holds and kinds.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from tablectl.printable import sentence
+from tablectl.table import words
 from tablectl.table.inputs import COMMANDS, Kind
 from tablectl.table.state import Phase
 
@@ -236,3 +239,32 @@ REFUSALS: dict[Phase, str] = {
 def move_for(phase: Phase, kind: Kind, *, held: bool) -> Move | None:
     """The lawful move, or None."""
     return (UNDER_HOLD if held else LAWFUL).get((phase, kind))
+
+
+_AS_OFFERED = {
+    Kind.CORRECT: "correct",
+    Kind.INSERT: "insert",
+    Kind.MOVE: "move",
+    Kind.ENTER: "enter",
+    Kind.RESCAN: "rescan hand",
+    Kind.BURN_DONE: "burn done",
+}
+"""Commands that under a hold are lawful only where they are a way out of it."""
+
+
+def move_as_offered(phase: Phase, kind: Kind, held: bool, ways: Collection[str]) -> Move | None:
+    """The lawful move of a command where ``ways`` are offered, or None."""
+    way = _AS_OFFERED.get(kind)
+    if held and way is not None and way not in ways:
+        return None
+    return move_for(phase, kind, held=held)
+
+
+def default_refusal(phase: Phase, kind: Kind, holds: Sequence[str], ways: Iterable[str]) -> str:
+    """Why a command without a lawful move is refused. ``holds``: their messages; ``ways``: in words."""
+    if holds:
+        told = words.ways_out(ways)
+        return f"the table is on hold. {' '.join(map(sentence, holds))} {told[0].upper()}{told[1:]}"
+    if kind in (Kind.RELEASE, Kind.CORRECT, Kind.INSERT, Kind.MOVE, Kind.ENTER):
+        return "the table is not on hold; first: hold"
+    return f"phase {phase.value}: {REFUSALS[phase]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tablectl.cards import Outcome, Position, Side
 from tablectl.table.state import Round
 
@@ -40,3 +42,9 @@ def next_step(r: Round) -> str:
         stands = "Player stands, " if due is Position.B3 and len(r.player) == 2 else ""
         return f"{totals(r)}: {stands}{due.side.value.capitalize()} draws"
     return f"{'Player' if due.side is Side.PLAYER else 'Banker'}'s card"
+
+
+def ways_out(texts: Iterable[str]) -> str:
+    """The sentence that lists the ways out."""
+    told = "; ".join(texts)
+    return f"ways out: {told}" if told else "there is none at this moment"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import click
 import pytest
@@ -12,8 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tablectl.api_forms import parse_command
+from tablectl.cli.order import Order
+from tablectl.cli.preview import refusal
+from tablectl.cli.read import State
 from tablectl.cli.root import cli
+from tablectl.table import WAYS, Phase
 from tablectl.table.inputs import COMMANDS, ROUND_CHANGING, SUPERVISED, Kind
+from tablectl.table.transitions import move_for
 from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import STATE, FakeDaemon
 
@@ -168,10 +175,63 @@ def test_the_args_keep_the_bounds_of_the_interface(
 # --- what was seen ----------------------------------------
 
 
+def stands(phase: Phase, held: bool, **changes: Any) -> tuple[int, dict[str, Any]]:
+    """A table with every way out offered, if it is on hold."""
+    ways = [{"action": way, "text": text} for way, text in WAYS.items()]
+    now = {"phase": phase.value, "holds": STATE["holds"] if held else [], "ways": ways if held else []}
+    return 200, {**STATE, **now, **changes}
+
+
+def takes(command: str) -> tuple[int, dict[str, Any]]:
+    """A table that takes it."""
+    return next(
+        stands(phase, held)
+        for held in (True, False)
+        for phase in Phase
+        if move_for(phase, Kind(command), held=held) is not None
+    )
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_the_table_would_refuse_is_shown_as_refused(held: bool) -> None:
+    """Every command of which a preview is shown, in every phase, by the table's own rule."""
+    orders = {command: Order(command, args) for _, command, args in DEALER + PIT_BOSS}
+    for phase, kind in itertools.product(Phase, ROUND_CHANGING):
+        refused = refusal(orders[kind.value], State(stands(phase, held)[1]))
+        assert (refused is None) == (move_for(phase, kind, held=held) is not None), (phase, kind, refused)
+        if refused is not None and held:
+            assert refused.startswith(f"the table is on hold. {STATE['holds'][0]['message']} Ways out: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "says"),
+    [
+        ("release keep", stands(Phase.DEALING, True, ways=[]), "keep is no way out"),
+        ("enter P3 8S", stands(Phase.DEALING, True, ways=[]), "the table is on hold. "),
+        ("same-again", stands(Phase.DEALING, False, read_twice=False), "no card was read twice"),
+        ("void", stands(Phase.IDLE, False, round=None, where="12/-"), "no round is in play"),
+        ("burn 2", stands(Phase.BETTING, False), "phase betting: betting is open"),
+    ],
+)
+def test_why_it_would_be_refused_is_said(
+    daemon: FakeDaemon, typed: Typed, line: str, state: tuple[int, dict[str, Any]], says: str
+) -> None:
+    daemon.state = state
+    who = () if line == "same-again" else WHO
+    assert f"would be refused now: {says}" in typed(*line.split(), *who)[1]
+    assert says in json.loads(typed(*line.split(), *who, "--json")[1])["refused"]
+
+
+def test_a_phase_of_another_release_refuses_nothing(daemon: FakeDaemon, typed: Typed) -> None:
+    daemon.state = (200, {**STATE, "phase": "dancing"})
+    assert "This would order 2 cards burned." in typed("burn", "2", *WHO)[1]
+
+
 @pytest.mark.parametrize(("line", "command", "args", "who"), ALL, ids=IDS)
 def test_without_what_was_seen_it_is_shown_and_the_line_shown_gives_it(
     daemon: FakeDaemon, typed: Typed, line: str, command: str, args: dict[str, str], who: tuple[str, ...]
 ) -> None:
+    daemon.state = takes(command)
     code, out, err = typed(*shlex.split(line), *who)
     if Kind(command) not in ROUND_CHANGING:
         assert (code, out, err) == (0, f"did {command}\n", "")
@@ -203,6 +263,7 @@ def test_the_line_to_type_again_keeps_every_letter(
     daemon: FakeDaemon, typed: Typed, words: str, foreign: str
 ) -> None:
     daemon.commands.clear()
+    daemon.state = takes("shoe inspect")
     reason = f"cards: {words}".strip()
     order = ["shoe", "inspect", "--by-hand", f"--foreign={foreign}"]
     _, out, _ = typed(*order, "--as", "bo", "--reason", reason, "--pin-stdin")
@@ -219,7 +280,7 @@ def test_a_preview_for_a_program_has_the_line_too(daemon: FakeDaemon, typed: Typ
 
 
 def test_between_rounds_the_version_alone_is_what_was_seen(daemon: FakeDaemon, typed: Typed) -> None:
-    daemon.state = (200, {**STATE, "where": "12/-", "round": None})
+    daemon.state = stands(Phase.SHUFFLE_DUE, False, where="12/-", round=None)
     _, out, _ = typed("shoe", "inspect", "--scan", *WHO)
     assert out.splitlines()[-1].startswith("  tablectl shoe inspect --scan --state 512 --as bo")
 

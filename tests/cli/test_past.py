@@ -160,7 +160,7 @@ def test_an_export_is_its_owners_and_replaces_nothing(daemon: FakeDaemon, run: P
     daemon.rounds = (200, MORE)
     file = tmp_path / "dispute.json"
     done = tablectl("recall", "12/34", "--export", str(file), run=run)
-    assert done.returncode == 0 and done.stdout == f"written to {file}: 1 rounds\n"
+    assert done.returncode == 0 and done.stdout == f"written to {file}: 1 round\n"
     assert json.loads(file.read_text()) == MORE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     again = tablectl("recall", "12/34", "--export", str(file), run=run)

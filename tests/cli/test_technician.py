@@ -302,7 +302,7 @@ def heard(data: bytes) -> dict[str, Any]:
         ),
         (
             [TRYING, heard(bytes.fromhex("05 31 44 81 B8 03 34 46")), TRIED],
-            "at 4800 baud these look like angel-eye: 1 frames, 1 cards",
+            "at 4800 baud these look like angel-eye: 1 frame, 1 card",
         ),
         (
             [
@@ -470,7 +470,7 @@ def test_replay_shows_each_item_and_what_a_table_makes_of_it(alone: Typed) -> No
     assert lines[at + 1].strip() == "Banker's card"
     assert any("Player wins: Player 9, Banker 5" in line for line in lines)
     assert lines[-2].strip().startswith("HOLD A card could not be read."), "the next one came behind it"
-    assert lines[-1].endswith("1 rejects, 1 holds")
+    assert lines[-1].endswith("1 reject, 1 hold")
     code, out, _ = alone("replay", str(FOLDER / "angel-eye.capture"), "--json")
     *items, counts = map(json.loads, out.splitlines())
     assert counts["cards"] == sum(item["item"].get("card") is not None for item in items)

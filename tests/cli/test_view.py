@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tablectl.cli import main
 from tablectl.cli.read import State
 from tablectl.local import Client, Interrupted
+from tablectl.printable import number_of
 from tests.cli.fake_daemon import HEEDING, STATE, FakeDaemon, event, stream, tablectl
 
 HEAVY = (
@@ -33,6 +34,14 @@ finally:
     print(sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
 sys.exit(code)
 """
+
+
+def test_one_of_a_thing_is_told_as_one() -> None:
+    shoe = STATE["shoe"] | {"left": 1, "rounds": 1}
+    scanner = STATE["scanner"] | {"frames": 1, "rejects": 1}
+    text = "\n".join(State({**STATE, "shoe": shoe, "scanner": scanner}).lines())
+    assert "1 card left, 216 out, 1 round\n" in text and "1 frame, 1 reject," in text
+    assert [number_of(n, "row") for n in (0, 1, "1", "?")] == ["0 rows", "1 row", "1 row", "? rows"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ but code, that start in milliseconds; of the hundreds of starts in a suite the i
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import multiprocessing
 import os
@@ -20,6 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
+
+from tests.ends_with import killed_at_the_end_of
 
 REPOSITORY = Path(__file__).parents[2]
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -185,9 +186,7 @@ def _work(work: Callable[..., None], arguments: tuple[object, ...], log: str, na
     gc.freeze()  # or the collector would look at, and so copy, all that was imported
     tests = multiprocessing.parent_process()
     assert tests is not None
-    fcntl.fcntl(tests.sentinel, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(tests.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
-    fcntl.fcntl(tests.sentinel, fcntl.F_SETFL, os.O_ASYNC)
+    killed_at_the_end_of(tests.sentinel)
     if not tests.is_alive():  # from before on
         return
     os.environ.clear()

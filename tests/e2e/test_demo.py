@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tablectl import demo
+from tablectl import api_commands, demo
 from tablectl.demo import compare, play
 from tablectl.demo.files import new_secret
 from tablectl.demo.game import GameServerThread
@@ -125,6 +125,40 @@ def test_a_server_of_others_is_compared_or_said_not_to_be(
         assert len(json.loads((kept / "DEMO-results.json").read_text())) >= 2
         with contextlib.closing(JournalReader.open(kept / "DEMO.db")) as journal:
             assert journal.verify() > 10
+
+
+def test_a_server_that_is_not_there_ends_the_demo_with_its_address_and_the_reason(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "LINKED", 0.2)
+    url = "http://127.0.0.1:1/v1/tables/{table}/events"
+    assert demo.main(shoe="bee-tek", speed=1_000, server=url) == 1
+    told = capsys.readouterr().out
+    assert f"PROBLEM: game server {url}: no good link within 0.2 s: the game server cannot be reached" in told
+    assert "NOT all is well" in told and "kept in" not in told
+
+
+def test_a_server_that_goes_away_for_good_ends_the_demo(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every refused opening of bets is a row in the journal: rows alone are no life."""
+    secret = new_secret()
+    monkeypatch.setenv("TABLECTL_PUSH_SECRET", secret)
+    monkeypatch.setattr(play, "PATIENCE", 0.4)
+    monkeypatch.setattr(api_commands, "LINK_WAIT", 0.05)
+    server, honest = GameServerThread(tmp_path / "game.db", secret), ScriptedDealer.play
+    server.start()
+
+    def played(self: ScriptedDealer, shoes: int) -> None:
+        server.stop()
+        honest(self, shoes)
+
+    monkeypatch.setattr(ScriptedDealer, "play", played)
+    assert demo.main(shoe="bee-tek", speed=1_000, server=server.events_url) == 1
+    told = capsys.readouterr().out
+    assert (
+        f"PROBLEM: game server {server.events_url}: the table stands still in phase idle. bets open " in told
+    )
 
 
 @pytest.mark.parametrize(

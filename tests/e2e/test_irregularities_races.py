@@ -93,7 +93,7 @@ def test_insert_and_insert_is_inserted_once(bee: Shift) -> None:
         two_on_the_table(bee, "2C 3H KS")
         bee.shoe.slip("9D")
         order = Order("insert", {"position": "B1", "card": "9D"})
-        one_won(at_once(bee, order, order), "on hold: called")
+        one_won(at_once(bee, order, order))
         assert bee.cards() == {"P1": "2C", "B1": "9D", "P2": "3H"}
         bee.only("hand.corrected")
         bee.close_book()

@@ -618,6 +618,12 @@ def test_the_screen_must_be_anew_after_each_card_kept() -> None:
     assert late.refused and "has changed since" in late.answer
 
 
+def test_what_people_say_of_a_hold_is_a_sentence_before_the_ways_out() -> None:
+    play = in_hand()
+    play.give(Command(Kind.HOLD, play.now(), args={"text": "check the cable"}))
+    assert "put on hold. check the cable. Ways out: release" in play.refused(Kind.CONFIRM)
+
+
 def test_the_dealer_may_hold_without_being_a_pit_boss() -> None:
     play = in_hand()
     assert not play.give(Command(Kind.HOLD, play.now(), args={"text": "look"})).refused

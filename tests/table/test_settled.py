@@ -220,3 +220,25 @@ def test_by_house_rule_a_card_in_excess_voids_the_round() -> None:
     assert play.result().outcome is Outcome.PLAYER, (
         "the result stays in the journal, the void is its own event"
     )
+
+
+def test_who_comes_too_late_is_told_only_what_happened_since() -> None:
+    """Not the amendment of an hour ago, nor the hold that stood on the screen."""
+    play = played()
+    play.do(Kind.AMEND, round="1/1", P1="4S", P3="2D")
+    seen = Expect(version=play.state.version)
+    play.do(Kind.HOLD)
+
+    def late(seen: Expect) -> str:
+        given = Command(Kind.BETS_OPEN, play.now(), expect=seen)
+        return play.give(given).answer
+
+    assert late(seen).endswith(f"now {play.state.version}; on hold: called); look again")
+    seen = Expect(version=play.state.version)
+    play.scan("3C")
+    assert late(seen).endswith(f"(state {seen.version}, now {play.state.version}); look again")
+    seen = Expect(version=play.state.version)
+    play.do(Kind.AMEND, round="1/1", P1="5S")
+    assert "; round 1/1 is amended to" in late(seen) and "hold" not in late(seen)
+    assert "; round 1/1 is amended to" in late(Expect(round="1/1"))
+    assert "1/1" not in late(Expect(round="1/7"))

@@ -40,9 +40,9 @@ from tablectl.table import (
 )
 from tablectl.table.decide import HANDLERS
 from tablectl.table.inputs import COMMANDS, LOOKING_BACK, Input
-from tablectl.table.pit_boss import ways_out
 from tablectl.table.state import IN_ROUND
 from tablectl.table.transitions import LAWFUL, REFUSALS, UNDER_HOLD, move_for
+from tablectl.table.words import ways_out
 from tests.table.playing import ANGEL_EYE, NATURAL, REASON, Play, house, other_suit
 
 DEALER = {"dealing": {"confirm": "dealer"}}
@@ -486,7 +486,7 @@ def test_every_other_command_is_refused_with_nothing_changed(phase: Phase, held:
         assert isinstance(record, ev.CommandRecorded) and not record.accepted
         assert record.answer == decision.answer
         if held:
-            ways = ways_out(offered(before))
+            ways = ways_out(WAYS[way] for way in offered(before))
             assert before.holds[0].message in decision.answer
             assert ways[1:] in decision.answer
         elif kind in UNDER_HOLD_ONLY:

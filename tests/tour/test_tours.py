@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
+import select
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +19,7 @@ import pytest
 from tablectl.cards import Card
 from tablectl.cli.emulate import HELP
 from tablectl.console import keys
+from tests.e2e.programs import REPOSITORY
 from tests.tour.page import TOURS, AtShoe, Paste, Pressed, Step, Typed, steps
 from tests.tour.walk import journey, missing, walk
 from tests.typed import typed
@@ -87,6 +93,35 @@ def test_what_is_printed_is_compared_loosely_and_still_compared() -> None:
     assert missing(["link good", "round 1/1, dealing"], printed) == "round 1/1, dealing"
     with pytest.raises(click.UsageError):
         typed(next(lines_of(steps("```console\n$ timeout 2 tablectl open --dance | cat\n```\n"))))
+
+
+_WALKER = """
+import sys, time
+from pathlib import Path
+from tests.tour.walk import Walk
+one = Walk(Path(sys.argv[1]))
+one.shell.run("echo wait 60 > lines")
+one.shell.run("(trap '' HUP; exec tablectl emulate angel-eye --script lines > device) & echo $! > pid")
+one.shell.run("until grep device device; do sleep 0.05; done")
+print("walks", flush=True)
+time.sleep(60)
+"""
+
+
+def test_what_a_walk_started_ends_with_it_when_it_is_killed(tmp_path: Path) -> None:
+    path = {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'drivers'}"}
+    words = [sys.executable, "-c", _WALKER, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=os.environ | path) as walker:
+        assert walker.stdout is not None and walker.stdout.readline() == b"walks\n"
+        started = os.pidfd_open(int((tmp_path / "pid").read_text()))
+        try:
+            assert not select.select([started], [], [], 0)[0]
+            walker.kill()
+            assert select.select([started], [], [], 5)[0], "it outlives the walk"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(started, signal.SIGKILL)
+            os.close(started)
 
 
 if "TABLECTL_SOAK" in os.environ:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tests.console.terminal import RealTerminal
 from tests.e2e.harness import free_port
+from tests.e2e.programs import REPOSITORY
 from tests.tour.page import TOURS, AtShoe, Paste, Pressed, Step, Typed, steps
 from tests.tour.terminals import Shell, ShoeTerminal
 
@@ -26,8 +27,20 @@ KEYS = {"Enter": "\r", "Esc": "\x1b", "Space": " "}
 LOOKS = ("tablectl status", "tablectl recall", "curl ")
 """What only looks is looked at again until it is there, for so long (s)."""
 PATIENCE = 20.0
+STARTED = 1.0
+"""Seconds that a person gives what was started in the background, before anything is shown to it."""
 SETTLED = 0.5
 """Seconds after which a key may have another meaning: a person looks first."""
+
+
+_PROGRAM = """#!{}
+import runpy, sys
+sys.path.append({!r})
+from tests.ends_with import killed_with_the_keeper_of
+killed_with_the_keeper_of({!r})
+runpy.run_module("tablectl.cli", run_name="__main__", alter_sys=True)
+"""
+"""What is typed as `tablectl`: a daemon outlives its terminal, and must not outlive the walk."""
 
 
 def _nobody(_: str) -> None:
@@ -43,9 +56,13 @@ class Walk:
         self._ports = {"8480": str(free_port()), "9480": str(free_port()), "8490": str(free_port())}
         programs = folder / "bin"
         programs.mkdir()
-        for name, words in (("tablectl", "-m tablectl.cli"), ("python", "")):
-            (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
-            (programs / name).chmod(0o755)
+        alive = folder / "alive"
+        os.mkfifo(alive)
+        self._alive = os.open(alive, os.O_RDWR)
+        (programs / "tablectl").write_text(_PROGRAM.format(sys.executable, str(REPOSITORY), str(alive)))
+        (programs / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        for program in programs.iterdir():
+            program.chmod(0o755)
         kept = {name: text for name, text in os.environ.items() if not name.startswith("TABLECTL")}
         self._environment = kept | {"PATH": f"{programs}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
         self._ends = ExitStack()
@@ -64,6 +81,7 @@ class Walk:
         finally:
             if self._shoe is not None:
                 self._shoe.close()
+            os.close(self._alive)
 
     def follow(self, step: Step) -> None:
         """Do what a step says and see what it says."""
@@ -118,6 +136,7 @@ class Walk:
         end = time.monotonic() + PATIENCE * line.startswith(LOOKS)
         while (differ := missing(prints, text := self.shell.run(typed)[1])) and time.monotonic() < end:
             time.sleep(0.2)
+        time.sleep(STARTED * line.endswith("&"))
         self._tell(f"$ {line}\n{text}")
         assert differ is None, f"$ {line}\nprints no {differ!r} there, but\n{text}"
 
