@@ -250,7 +250,8 @@ class ScriptedDealer:
     def _wait_until_seen(self, state: dict[str, Any]) -> bool:
         """Whether the controller has taken the card, or holds the table; else it was not read."""
         out = state["shoe"]["out"] if state["shoe"] else 0
-        until = time.monotonic() + min(2.0, self._patience)
+        # At a person's pace a slow machine is waited for: a card taken for lost would be drawn again.
+        until = time.monotonic() + min(max(2.0, 10 * self._pause), self._patience)
         row = state["row"]
         while time.monotonic() < until and not self._stop():
             now = self._console.state(newer=row)

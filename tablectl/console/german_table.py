@@ -22,6 +22,10 @@ CALLED = {
     "A card is due": "Eine Karte ist fällig",
     words.OUT_OF_STEP: "Der Schuh ist aus dem Takt: Ergebnis hier bestätigen",
     words.GAP: "Vielleicht: Meldungen des Schuhs fehlen, er ist aus dem Takt. Karte für Karte vergleichen.",
+    words.UNHEARD: (
+        "Nach einem Neustart, oder mit einem anderen Leser, weiß niemand, ob eine Karte ungesehen gezogen "
+        "wurde. Karten mit dem Bildschirm vergleichen."
+    ),
     words.LOST: "Teil einer Meldung verloren: wurde eine Karte gezogen, die nicht auf dem Bildschirm steht",
     words.LATE: "Vielleicht: eine Karte wurde von Hand eingegeben, und dies ist ihre eigene, späte Meldung.",
     words.RESCAN: "Die Karte war nicht lesbar: noch einmal einlesen",

@@ -34,10 +34,10 @@ def face_of(card: Card | None) -> str | None:
     return None if card is None else str(card)
 
 
-def keep(turn: Turn, scan: Scan, code: str, what: str = "") -> None:
-    """Count the card out, keep it with the hold ``code``, and hold the table."""
+def keep(turn: Turn, scan: Scan, code: str, what: str = "", *, means: str = "") -> None:
+    """Count the card out, keep it with the hold ``code``, and hold the table: ``means`` as for a hold."""
     turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
-    turn.hold(code, what, seen(scan))
+    turn.hold(code, what, seen(scan), means=means)
 
 
 def seen(scan: Scan) -> dict[str, str]:
@@ -233,7 +233,10 @@ def card_dealt(turn: Turn, given: Arrived) -> None:
     elif _told_before(turn, scan):
         keep(turn, scan, "card-twice", words.LATE)
     elif r.gap_before or (r.gap and not in_step):
-        keep(turn, scan, "card-missed", words.GAP)
+        if r.gap_told:
+            keep(turn, scan, "card-missed", words.GAP)
+        else:
+            keep(turn, scan, "card-missed", means=words.UNHEARD)
     elif in_step and scan.label.value != due.value:
         keep(turn, scan, "card-conflict", f"{due} is due, the shoe calls it {scan.label.value}.")
     else:

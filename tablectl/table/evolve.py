@@ -155,7 +155,7 @@ def _table_released(state: State, event: ev.TableReleased) -> State:
     r = state.round
     compared = not _OF_LABELS.isdisjoint(event.codes) or event.action in _COMPARED
     if r is not None and r.gap and compared and event.action != "resume":
-        r = replace(r, gap=False, gap_before=False)
+        r = replace(r, gap=False, gap_before=False, gap_told=False)
     return replace(state, holds=holds, unread_deadline=event.unread_boot, rescan=rescan, round=r)
 
 
@@ -222,7 +222,10 @@ def _device_noted(state: State, event: ev.DeviceNoted) -> State:
         case "started":
             return replace(state, swapped=False)
         case "gap" | "doubt":
-            return replace(state, unheard=False, round=r and replace(r, gap=True))
+            told = event.kind == "gap" or not state.unheard  # else see first_heard()
+            return replace(
+                state, unheard=False, round=r and replace(r, gap=True, gap_told=r.gap_told or told)
+            )
         case "bounce" if event.card is not None and state.shoe is not None:
             return replace(state, bounced=Card.parse(event.card))
         case "cut-card" if state.shoe is not None and state.shoe.cut is not None:

@@ -68,7 +68,8 @@ def _hand_freed(state: State, event: ev.FreeHandOrdered) -> State:
 def _card_dealt(state: State, event: ev.CardDealt) -> State:
     card = Card.parse(cast(str, event.face or event.card))
     r = state.the_round
-    r = replace(r, gap=r.gap and not event.in_step)
+    gap = r.gap and not event.in_step
+    r = replace(r, gap=gap, gap_told=r.gap_told and (gap or r.gap_before))
     told = (ToldByHand(r.number, event.position, card),) if event.source == "manual" else ()
     if event.position.side is Side.PLAYER:
         r = replace(r, player=(*r.player, card), in_step=event.in_step, remind_deadline=event.remind_boot)

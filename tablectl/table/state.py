@@ -105,6 +105,8 @@ class Round:
     """There was such a gap before the shoe said stand-by in this round: its labels say nothing of that."""
     gap: bool = False
     """Messages of the shoe are missing since its last card, or may be: one of them may have been a card."""
+    gap_told: bool = False
+    """The shoe's numbers tell of the gap; else there is only that a process, or a device, is new."""
     remind_deadline: int | None = None
 
     @property

@@ -89,14 +89,15 @@ class Turn:
         """Whether what was drawn can have been in the shoe in play, if there is one."""
         return self.state.shoe is None or self.state.shoe.sound
 
-    def hold(self, code: str, what: str = "", saw: dict[str, str] | None = None) -> None:
+    def hold(self, code: str, what: str = "", saw: dict[str, str] | None = None, *, means: str = "") -> None:
         """Put the table on hold; a code that already holds it is not repeated.
 
-        ``saw``: the scan it is about, without what would tell a hidden face.
+        ``saw``: the scan it is about, without what would tell a hidden face. ``means``: in place of what the
+        code means, where that is not known to be so.
         """
         if any(h.code == code for h in self.state.holds):
             return
-        message = HOLDS[code].means + (f" {what}" if what else "")
+        message = (means or HOLDS[code].means) + (f" {what}" if what else "")
         codes = (*(h.code for h in self.state.holds), code)
         self.emit(ev.TableHeld(codes=codes, message=message, code=code, saw=saw, **self.where))
         self.signal("hold")

@@ -6,7 +6,7 @@ import pytest
 
 from tablectl.cards import Outcome
 from tablectl.scanner import DeviceKind, ErrorKind, Label, Traits
-from tablectl.table import Started
+from tablectl.table import Started, words
 from tablectl.table.holds import offered
 from tablectl.table.inputs import Kind
 from tests.table.playing import ANGEL_EYE, Play, house
@@ -217,9 +217,17 @@ def test_the_first_message_of_a_process_holds_out_of_step() -> None:
     play = restarted()
     play.scan("2C", Label.B2)
     assert play.codes == ["card-missed"]
+    assert play.state.holds[-1].message == words.UNHEARD, "nobody says that a card was missed"
     play.release("accept")
     play.scan("9D", Label.P3)
     assert not play.state.held, "asked once"
+
+
+def test_what_the_shoe_itself_tells_of_is_told_as_such_also_after_a_restart() -> None:
+    play = restarted()
+    play.device(DeviceKind.DOUBT, text="sequence number 1 after 9")
+    play.scan("2C", Label.B2)
+    assert play.state.holds[-1].message.endswith(words.GAP)
 
 
 def test_what_the_first_message_hides_is_not_forgotten_by_rescanning_an_unread_card() -> None:
