@@ -144,6 +144,8 @@ class Dealing:
 BETS = ("player", "banker", "tie", "player_pair", "banker_pair")
 """Every single bet kind; 2-Way and 3-Way are a game server's combinations of these."""
 
+PAIRS = BETS[3:]
+
 
 @dataclass(frozen=True, slots=True)
 class Payouts:
@@ -174,9 +176,7 @@ class Payouts:
     @property
     def offered(self) -> tuple[str, ...]:
         """The single bet kinds the house offers, in layout order."""
-        return tuple(
-            bet for bet in BETS if bet not in ("player_pair", "banker_pair") or bet in self.side_bets
-        )
+        return tuple(bet for bet in BETS if bet not in PAIRS or bet in self.side_bets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,8 @@ class Limit:
     max: str
 
     def __post_init__(self) -> None:
-        low = _decimal("min", self.min)
-        _decimal("max", self.max, least=low)
+        low, high = _decimal("min", self.min), _decimal("max", self.max)
+        _fail_unless(high >= low, "max", f"min ({self.min}) or more, else no stake fits", self.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +238,35 @@ class HouseRules:
             return self
         confirm: Literal["shoe", "automatic"] = "shoe" if result_button else "automatic"
         return dataclasses.replace(self, dealing=dataclasses.replace(self.dealing, confirm=confirm))
+
+    @property
+    def unlimited(self) -> tuple[str, ...]:
+        """The offered bets without limits: any stake is taken, from the smallest coin up."""
+        return tuple(bet for bet in self.payouts.offered if bet not in self.limits.bets)
+
+    @property
+    def impossible_stakes(self) -> tuple[str, ...]:
+        """Offered bets and combinations whose limits no stake fits, each with its key and why.
+
+        No part of what makes a profile: a journal that has such a shoe must be read for ever.
+        """
+        bets = self.limits.bets
+        faults = [
+            f"limits.bets.{bet}.max: more than 0, else no stake fits, not {bets[bet].max!r}"
+            for bet in self.payouts.offered
+            if bet in bets and not Decimal(bets[bet].max)
+        ]
+        for name in self.payouts.combinations:
+            parts = (*PAIRS, "tie") if name == "3-way" else PAIRS
+            known = [bets[part] for part in parts if part in bets]
+            low = max((Decimal(limit.min) for limit in known), default=Decimal(0))
+            high = min((Decimal(limit.max) for limit in known), default=low)
+            if high < low:
+                faults.append(
+                    f"payouts.combinations: no stake on {name} fits the limits of all its bets: "
+                    f"one has a min of {low}, another a max of {high} (limits.bets)"
+                )
+        return tuple(faults)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values; :meth:`from_dict` takes them back."""

@@ -75,6 +75,9 @@ def load_rules(name: str, folders: tuple[Path, ...] = ()) -> HouseRules:
             known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
             raise ConfigError(f"there are no house rules named {name!r}; shipped: {known}")
     try:
-        return TypeAdapter(HouseRules).validate_python(read_toml(path))
+        rules = TypeAdapter(HouseRules).validate_python(read_toml(path))
     except ValidationError as error:
         raise ConfigError(explain(path, error, HouseRules)) from None
+    if faults := rules.impossible_stakes:
+        raise ConfigError("\n".join(f"{path}: {fault}" for fault in faults))
+    return rules

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.house import HouseRules, Payouts
+from tablectl.house import BETS, HouseRules, Limits, Payouts
 from tablectl.profiles import ConfigError, config_dir, load_rules
 
 PROFILES = ("live-casino", "classic", "commission-free", "atlantic-city")
@@ -90,7 +90,16 @@ BAD = [
         'name = "x"\n[limits.bets]\nplayer = { min = "1", max = "5", mux = "6" }',
         ["limits.bets.player.mux: unknown key; is it max? (there are min, max)"],
     ),
-    ('name = "x"\n[limits.bets]\nplayer = { min = "10", max = "5" }', ["limits.bets.player: max: "]),
+    (
+        'name = "x"\n[limits.bets]\nplayer = { min = "10", max = "5" }',
+        ["limits.bets.player: max: min (10) or more"],
+    ),
+    ('name = "x"\n[limits.bets]\ntie = { min = "0", max = "0.0" }', ["limits.bets.tie.max: more than 0"]),
+    (
+        'name = "x"\n[payouts]\ncombinations = ["2-way", "3-way"]\n[limits.bets]\n'
+        'tie = { min = "51", max = "60" }\nbanker_pair = { min = "5", max = "50" }',
+        ["payouts.combinations: no stake on 3-way fits", "a min of 51, another a max of 50"],
+    ),
     ('name = "x"\n[limits.bets]\ndragon = { min = "1", max = "5" }', ["limits.bets: one of player"]),
     ('name = "x"\n[limits.max_winnings]\ntie = "x"', ["limits.max_winnings.tie: a decimal"]),
 ]
@@ -105,6 +114,29 @@ def test_a_bad_file_is_named_with_key_and_reason(tmp_path: Path, text: str, told
     message = str(refused.value)
     assert message.startswith(f"{path}: {told[0]}")
     assert all(part in message for part in told)
+
+
+def test_what_a_profile_leaves_out_is_as_in_live_casino_but_for_what_is_each_houses_own(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "desk.toml"
+    path.write_text('name = "live-casino"')
+    live, bare = load_rules("live-casino"), load_rules(str(path))
+    assert bare.limits == Limits() and bare.payouts.combinations == ()
+    assert bare.unlimited == BETS and not live.unlimited
+    own = dataclasses.replace(live.payouts, combinations=())
+    assert dataclasses.replace(live, limits=Limits(), payouts=own) == bare
+
+
+def test_every_key_of_a_profile_is_explained_in_live_casino() -> None:
+    text = (config_dir() / "rules" / "live-casino.toml").read_text()
+    keys = {
+        key
+        for section in load_rules("live-casino").as_dict().values()
+        if section != "live-casino"
+        for key in section
+    }
+    assert not {key for key in keys if key not in text}
 
 
 def test_every_fault_is_told_at_once(tmp_path: Path) -> None:

@@ -301,6 +301,27 @@ def test_controller_that_is_away_is_waited_for() -> None:
     assert table.said == ["open"]
 
 
+@pytest.mark.parametrize(("pause", "said"), [(0.5, []), (0.1, ["hold"])])
+def test_at_a_persons_pace_a_slow_machine_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, pause: float, said: list[str]
+) -> None:
+    table, now = Table(phase="dealing", where="1/3", round=round_()), [0.0]
+    table.sees_cards = False
+    original = table.state
+
+    def state(newer: int | None = None) -> dict[str, Any]:
+        if newer is not None:
+            now[0] += 1.0
+            table.sees_cards = now[0] > 3.0
+        return original(newer)
+
+    monkeypatch.setattr("tablectl.scripted_dealer.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tablectl.scripted_dealer.time.sleep", lambda _: None)
+    table.state = state  # type: ignore[method-assign]
+    turns(table, Box("8S", "9S"), pause=pause)
+    assert table.said == said
+
+
 def test_table_that_stands_still_is_given_up_with_the_reason() -> None:
     table = held()
     dealer = ScriptedDealer(table, Box(), PitBoss("pit", "1234"), seed=1, patience=0.05)

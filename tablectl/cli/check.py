@@ -53,13 +53,20 @@ def check_all(find: Callable[[], Path], config_only: bool) -> list[Finding]:
     except ConfigError as fault:
         return [Finding("configuration", FAIL, line) for line in str(fault).splitlines()]
     findings = [Finding("configuration", OK, f"{path}, table {config.table.id}, rules {config.table.rules}")]
-    findings += [*_credentials(config), *_in_the_clear(config)]
+    findings += [*_limits(config), *_credentials(config), *_in_the_clear(config)]
     findings += _plugins(config)
     findings += beeper_findings(config, not config_only)
     if not config_only:
         findings += [*device_findings(config), *_server(config), *_clock()]
         findings += [*journal_findings(config), *copies_findings(config)]
     return findings
+
+
+def _limits(config: Config) -> Iterator[Finding]:
+    """Some houses have no limits; in another one the section was forgotten."""
+    if unlimited := config.house_rules().unlimited:
+        text = f"none on {', '.join(unlimited)}: any stake is taken. Not so? [limits.bets] of the house rules"
+        yield Finding("limits", WARN, text)
 
 
 def _credentials(config: Config) -> Iterator[Finding]:

@@ -29,6 +29,9 @@ rules_option = click.option(
 def rules(profile: str, verify: bool, as_json: bool) -> int:
     """Show house rules and the drawing table, or prove the drawing table by exact enumeration.
 
+    What a file of house rules leaves out is as in live-casino, but for limits, most winnings and the
+    combinations 2-Way and 3-Way: there are none unless [limits] and [payouts] say so.
+
     \b
     Example:  tablectl rules --rules commission-free
               tablectl rules --verify
@@ -39,7 +42,8 @@ def rules(profile: str, verify: bool, as_json: bool) -> int:
     from tablectl.rules import banker_matrix, player_row
 
     with configuration():
-        house = load_rules(profile).as_dict()
+        loaded = load_rules(profile)
+    house = loaded.as_dict()
     matrix = banker_matrix()
     if as_json:
         drawing = {
@@ -55,6 +59,10 @@ def rules(profile: str, verify: bool, as_json: bool) -> int:
         output.say(f"\n[{section}]")
         for key, value in values.items():
             output.say(f"{key} = {output.escape(_plain(value))}")
+    if loaded.unlimited:
+        output.say(
+            f"no limits on {', '.join(loaded.unlimited)}: any stake is taken, from the smallest coin up"
+        )
     output.say("\nDrawing table (D draws, S stands)")
     output.say("Player's first two cards  0 1 2 3 4 5 6 7")
     output.say(f"  Player                  {' '.join(player_row())}")

@@ -124,6 +124,15 @@ def test_an_address_in_the_clear_on_another_machine_is_told(folder: Path, addres
     assert told == ["warn"] * PLAIN[address]
 
 
+def test_a_table_without_limits_is_told_and_could_play(folder: Path) -> None:
+    assert not [f for f in check_all(lambda: folder / "T07.toml", config_only=True) if f.what == "limits"]
+    (folder / "house.toml").write_text('name = "x"\n[limits.bets]\nplayer = { min = "10", max = "400" }\n')
+    (folder / "T07.toml").write_text(CONFIG.replace("[table]\n", f'[table]\nrules = "{folder}/house.toml"\n'))
+    (told,) = [f for f in check_all(lambda: folder / "T07.toml", config_only=True) if f.what == "limits"]
+    assert told.grade == "warn"
+    assert told.text.startswith("none on banker, tie, player_pair, banker_pair: any stake is taken")
+
+
 @pytest.mark.parametrize("address", ["nats://h:4222", "tls://h:4222,tls://i:4222"])
 def test_the_kit_says_what_a_nats_consumer_is_tried_with(
     folder: Path, address: str, capsys: pytest.CaptureFixture[str]

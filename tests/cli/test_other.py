@@ -138,6 +138,8 @@ def test_rules_show_the_profile_and_the_drawing_table() -> None:
         "banker_six = 0.5" in done.stdout and "Banker 6                S S S S S S D D S S  S" in done.stdout
     )
     assert json.loads(tablectl("rules", "--json").stdout)["rules"]["payouts"]["tie"] == "8"
+    assert "no limits on player, banker, tie: any stake is taken" in done.stdout
+    assert "no limits" not in tablectl("rules").stdout
     done = tablectl("rules", "--rules", "nope")
     assert done.returncode == 1 and "atlantic-city" in done.stderr
 
