@@ -23,8 +23,8 @@ CALLED = {
     words.OUT_OF_STEP: "Der Schuh ist aus dem Takt: Ergebnis hier bestätigen",
     words.GAP: "Vielleicht: Meldungen des Schuhs fehlen, er ist aus dem Takt. Karte für Karte vergleichen.",
     words.UNHEARD: (
-        "Nach einem Neustart, oder mit einem anderen Leser, weiß niemand, ob eine Karte ungesehen gezogen "
-        "wurde. Karten mit dem Bildschirm vergleichen."
+        "Nach Neustart oder mit anderem Leser: vielleicht fiel eine Karte ungesehen. "
+        "Mit dem Bildschirm vergleichen; alle da: zur Hand."
     ),
     words.LOST: "Teil einer Meldung verloren: wurde eine Karte gezogen, die nicht auf dem Bildschirm steht",
     words.LATE: "Vielleicht: eine Karte wurde von Hand eingegeben, und dies ist ihre eigene, späte Meldung.",

@@ -12,8 +12,8 @@ LAST_HAND = "Last Hand before shuffle"
 OUT_OF_STEP = "The shoe is out of step: confirm the result by hand"
 GAP = "Perhaps: messages of the shoe are missing, and it is out of step. Compare card by card."
 UNHEARD = (
-    "After a restart, or with another scanner, nobody knows whether a card was drawn unseen. "
-    "Compare the cards with the screen."
+    "After a restart, or with another scanner: perhaps a card was drawn unseen. "
+    "Compare with the screen; all there: accept."
 )
 LOST = (
     "Part of a message of the scanner was lost: look whether a card was drawn that the screen does not show"

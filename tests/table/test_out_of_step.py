@@ -217,7 +217,7 @@ def test_the_first_message_of_a_process_holds_out_of_step() -> None:
     play = restarted()
     play.scan("2C", Label.B2)
     assert play.codes == ["card-missed"]
-    assert play.state.holds[-1].message == words.UNHEARD, "nobody says that a card was missed"
+    assert play.state.holds[-1].message == words.UNHEARD, "nobody says that one was missed"
     play.release("accept")
     play.scan("9D", Label.P3)
     assert not play.state.held, "asked once"
