@@ -54,6 +54,9 @@ class _Libraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(Exception):  # a line of log is never worth a table
             error = record.exc_info[1] if record.exc_info else None
+            if record.name == "aiohttp.server" and _is_a_peers(error):
+                self._unreadable(record.created, error)
+                return
             left_out = self._left_out(
                 (record.name, f"{record.msg!s:.80} {type(error).__name__}"), record.created
             )
@@ -68,7 +71,16 @@ class _Libraries(logging.Handler):
                 max(record.levelno, logging.WARNING), record.getMessage()[:300], **facts
             )
 
-    def _left_out(self, kind: tuple[str, str], at: float) -> int | None:
+    def _unreadable(self, at: float, error: BaseException | None) -> None:
+        """What a peer sent is no HTTP, or breaks off: whatever is wrong with it, a line a minute."""
+        left_out = self._left_out(("aiohttp.server", "unreadable"), at, most=1)
+        if left_out is not None:
+            facts: dict[str, object] = {"left_out": left_out} if left_out else {}
+            if error is not None:
+                facts |= {"why": type(error).__name__, "at": _where(error)}
+            structlog.get_logger().warning("a request that is no HTTP was refused", **facts)
+
+    def _left_out(self, kind: tuple[str, str], at: float, most: int = MOST) -> int | None:
         """How many of this kind were not written since the last one; None: nor is this one."""
         if kind not in self._seen and len(self._seen) >= self.KINDS:
             self._seen.clear()
@@ -76,8 +88,16 @@ class _Libraries(logging.Handler):
         fresh = not 0 <= at - since < self.EVERY
         self._seen[kind] = (at, 1) if fresh else (since, count + 1)
         if fresh:
-            return max(0, count - self.MOST)
-        return 0 if count < self.MOST else None
+            return max(0, count - most)
+        return 0 if count < most else None
+
+
+def _is_a_peers(error: BaseException | None) -> bool:
+    """Whether a peer made it. By the name of its module: whoever serves no HTTP needs no aiohttp."""
+    if isinstance(error, (ConnectionError, UnicodeError)):
+        return True
+    kind = type(error)
+    return kind.__module__ == "aiohttp.http_exceptions" or kind.__name__ == "RequestPayloadError"
 
 
 def _where(error: BaseException) -> str:

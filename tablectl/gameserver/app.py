@@ -8,23 +8,32 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
+import logging
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
+from tablectl.connections import Connections
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.play import Play, routes
 from tablectl.gameserver.store import Held, RoundRecord, Store
 
 REQUEST_BYTES = 1 << 20
 READ_SECONDS = 10.0
+"""What a request's header, and then its body, may take."""
+IDLE_SECONDS = 75.0
+"""What a connection that was used may stay without a request: longer than a reverse proxy keeps one."""
 MOST_ROUNDS = 1000
 MOST_NUMBER = 10**9
 """No shoe has such a number, and no round."""
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Views:
@@ -41,11 +50,7 @@ class Views:
 
     async def events(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/events``."""
-        try:
-            async with asyncio.timeout(READ_SECONDS):
-                body = await request.read()
-        except TimeoutError:
-            return _error(408, f"the request did not arrive within {READ_SECONDS:g} s")
+        body = await request.read()
         kind = request.headers.get("Content-Type", "")
         reply = await self._in_pool(
             self._intake.take, request.match_info["table"], kind, dict(request.headers), body
@@ -123,10 +128,50 @@ def _round(record: RoundRecord) -> dict[str, Any]:
     return {**dataclasses.asdict(record), "outcome": record.result.get("outcome")}
 
 
-def make_app(store: Store, intake: Intake, pool: Executor) -> web.Application:
+@web.middleware
+async def _readable(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuses what is no text, before a handler makes something of it."""
+    try:
+        for _, value in request.raw_headers:
+            value.decode()
+    except UnicodeError:
+        return _error(400, "a header of the request is no UTF-8")
+    return await handler(request)
+
+
+@web.middleware
+async def _in_trouble(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """A database or a disk that fails now is to be asked again: what was begun is rolled back."""
+    try:
+        return await handler(request)
+    except ConnectionError:
+        raise
+    except (sqlite3.Error, OSError) as trouble:
+        log.error("a request could not be served", exc_info=trouble)
+        answer = _error(
+            503, "the game server cannot read or write its data at the moment; nothing was changed"
+        )
+        answer.headers["Retry-After"] = "5"
+        return answer
+
+
+def connections(most: int) -> Connections:
+    """``most`` at once; an eighth of the places, 64 at most, is for controllers: no player takes those."""
+    return Connections(
+        most,
+        IDLE_SECONDS,
+        kept=min(64, most // 8),
+        is_order=lambda request: request.path.endswith("/events"),
+        header=READ_SECONDS,
+        body=READ_SECONDS,
+        answer=_error,
+    )
+
+
+def make_app(store: Store, intake: Intake, pool: Executor, bound: Connections) -> web.Application:
     """The aiohttp application over an open store."""
     views, players = Views(store, intake, pool), Play(store, intake.bank, pool)
-    app = web.Application(client_max_size=REQUEST_BYTES)
+    app = web.Application(client_max_size=REQUEST_BYTES, middlewares=[bound.serve, _readable, _in_trouble])
     table = "/v1/tables/{table:[A-Za-z0-9_-]{1,16}}"
     app.add_routes(
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from tablectl.gameserver.app import make_app
+from tablectl.gameserver.app import connections, make_app
 from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
+from tablectl.logs import setup_logging
 
 if TYPE_CHECKING:
     from tablectl.gameserver.stream import StreamIntake
@@ -22,11 +24,16 @@ if TYPE_CHECKING:
 INTAKE_PATH = "/v1/tables/{table}/events"
 """Where events are taken, under the base address."""
 
+MOST_CONNECTIONS = 4096
+SPARE = 640
+"""Descriptors that are not for connections: files, and what the loop takes in before it can turn it away."""
+
 
 class GameServer:
     """The server. ``secrets``: one or two ``whsec_…``; ``port`` 0 takes a free one, told by :attr:`url`.
 
-    ``nats``: servers (with commas between) from whose stream events are taken besides.
+    ``nats``: servers (with commas between) from whose stream events are taken besides. ``most``: connections
+    at once; else as many as the process's limit of open files bears.
 
     Raises :class:`ValueError` for a bad secret.
     """
@@ -42,6 +49,7 @@ class GameServer:
         nats: str | None = None,
         nats_credential: str = "",
         silence: float = SILENCE,
+        most: int | None = None,
     ) -> None:
         self.store = Store(db_path)
         try:
@@ -50,9 +58,12 @@ class GameServer:
             self.store.close()
             raise
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="gameserver")
-        self._runner = web.AppRunner(
-            make_app(self.store, intake, self._pool), access_log=None, shutdown_timeout=1.0
-        )
+        self._most = _bearable() if most is None else most
+        self._connections = connections(self._most)
+        app = make_app(self.store, intake, self._pool, self._connections)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        self._listening: asyncio.Server | None = None
+        self._watching: asyncio.Task[None] | None = None
         self.stream: StreamIntake | None = None
         if nats is not None:
             from tablectl.gameserver.stream import StreamIntake
@@ -67,16 +78,24 @@ class GameServer:
     async def start(self) -> None:
         """Listen. Raises :class:`OSError` when the address cannot be had."""
         await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
-        self._port = self._runner.addresses[0][1]
+        made = self._connections.factory(self._runner)
+        loop = asyncio.get_running_loop()
+        # The loop takes in so many, a few times over, before the first of them can be turned away.
+        backlog = max(8, min(128, self._most // 4))
+        self._listening = await loop.create_server(made, self._host, self._port, backlog=backlog)
+        self._port = self._listening.sockets[0].getsockname()[1]
+        self._watching = asyncio.create_task(self._connections.watch(self._runner))
         if self.stream is not None:
             self._consuming = asyncio.create_task(self.stream.run())
 
     async def stop(self) -> None:
         """Finish what is being taken, then close."""
-        if self._consuming is not None:
-            self._consuming.cancel()
-            await asyncio.wait({self._consuming})
+        if self._listening is not None:
+            self._listening.close()
+        for task in (self._consuming, self._watching):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
         await self._runner.cleanup()
         self._pool.shutdown()
         self.store.close()
@@ -113,6 +132,24 @@ class GameServer:
         )
 
 
+def _bearable() -> int:
+    """Connections that leave descriptors over; a full process could not even turn one away."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return max(8, min(MOST_CONNECTIONS, max(soft // 3, soft - SPARE)))
+
+
+def _raise_limit() -> None:
+    """As many open files as this process may allow itself, and are wanted."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + SPARE
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def run_gameserver(
     db_path: Path,
     secrets: Sequence[str],
@@ -125,6 +162,9 @@ def run_gameserver(
     on_ready: Callable[[GameServer], None] = lambda server: None,
 ) -> None:
     """Serve until SIGTERM or SIGINT. ``on_ready`` is called when it listens. Call it in the main thread."""
+
+    setup_logging("console", "warning")
+    _raise_limit()
 
     async def serve() -> None:
         server = GameServer(
