@@ -113,6 +113,7 @@ class ScriptedDealer:
         self._round: str = ""
         self._pressed: str = ""
         self._cut_out = False  # the cutting card came out of the shoe in play
+        self._not_read = False  # a card lies on the table, and nobody holds it yet
 
     def play(self, shoes: float = math.inf, rounds: float = math.inf) -> None:
         """Until so many shoes, or rounds, have ended.
@@ -147,6 +148,9 @@ class ScriptedDealer:
         if not state["scanner"]["up"]:
             self._wait(state)
             return
+        if self._not_read:
+            self._call_hold()
+            return
         if self._cut_out and state["shoe"] and not state["shoe"]["cut"]:
             # Neither the shoe's report nor the dealer's own got through: it lies there for all to see.
             self._command("cut-card")
@@ -173,6 +177,7 @@ class ScriptedDealer:
         """A round that ended leaves an empty table; the shoe is made ready for the next."""
         where = state["where"] if state["round"] else ""
         if where != self._round:
+            self._not_read = False
             self.ledger.rounds += bool(self._round)
             if self._round and self._table:
                 self._shoe.standby()
@@ -227,7 +232,13 @@ class ScriptedDealer:
             self._table.append(card)
             if not self._wait_until_seen(state):
                 # This shoe cannot scan it again, and the next card must not take its place.
-                self._command("hold", {"text": "a card was not read"})
+                self._not_read = True
+                self._call_hold()
+
+    def _call_hold(self) -> None:
+        """Until the table takes it, no further card is drawn."""
+        if self._command("hold", {"text": "a card was not read"}):
+            self._not_read = False
 
     def _draw(self, state: dict[str, Any], *, burn: bool = False) -> Card | None:
         """Draw a card; a cutting card that comes instead is announced, and the next one drawn."""

@@ -83,6 +83,8 @@ class Bank:
             )
             if place != (floor.epoch, floor.shoe, floor.round) or ended:
                 why, reason = "none", because("not-open")
+            elif floor.shoe_terms is None:
+                why, reason = "none", because("terms")
         return Now(floor, reason, seconds if reason is None else 0.0, why)
 
     def placed(self, table: str, monotonic: float) -> Placed | None:

@@ -17,7 +17,11 @@ SILENCE = 15.0
 """Seconds without a word from the table; a probe is a word."""
 
 OPENED, CLOSED = "tablectl.betting.opened.v1", "tablectl.betting.closed.v1"
-_ENDS = frozenset({CLOSED, *(f"tablectl.round.{how}.v1" for how in ("resulted", "voided"))})
+_OF_ITS_ROUND = frozenset(
+    {CLOSED, *(f"tablectl.{name}.v1" for name in ("card.dealt", "round.resulted", "round.voided"))}
+)
+_OF_ITS_TABLE = frozenset(f"tablectl.{name}.v1" for name in ("table.closed", "shoe.started", "shoe.ended"))
+"""What there is not while betting is open: no wager is lawful behind it, with or without its close."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,10 @@ class Windows:
             self._of[table] = _opened(message.epoch, data, monotonic).at(monotonic, wall, self._silence)
             return
         window = self._of.get(table)
-        if window is None or window.why or message.type not in _ENDS:
+        if window is None or window.why or not ends(message):
             return
-        if (window.shoe, window.round) == (data.get("shoe"), data.get("round")):
+        its_own = (window.shoe, window.round) == (data.get("shoe"), data.get("round"))
+        if its_own or message.type in _OF_ITS_TABLE:
             why = message.type.removeprefix("tablectl.").removesuffix(".v1")
             self._of[table] = replace(window, why=why)
 
@@ -87,6 +92,11 @@ class Windows:
         return window
 
 
+def ends(message: Message) -> bool:
+    """Whether betting is over by that event, of whichever round it is."""
+    return message.type in _OF_ITS_ROUND or message.type in _OF_ITS_TABLE
+
+
 def opens(message: Message, monotonic: float, wall: float) -> bool:
     """Whether that event opens a window which is not over already."""
     return (
@@ -100,7 +110,8 @@ def _opened(epoch: str, data: dict[str, Any], monotonic: float) -> Window:
     seconds, text = data.get("seconds"), data.get("closes_at")
     try:
         length = float(seconds) if not isinstance(seconds, bool | str) and seconds is not None else 0.0
-        closes_at = datetime.fromisoformat(str(text)).timestamp()
+        said = datetime.fromisoformat(str(text))
+        closes_at = said.timestamp() if said.tzinfo is not None else 0.0
     except (ValueError, TypeError, OverflowError):
         length = closes_at = 0.0
     return Window(epoch, data.get("shoe"), data.get("round"), monotonic + length, closes_at, monotonic)

@@ -120,7 +120,7 @@ class Book:
         """Give back the bets on ``areas``, or all, of the round of ``floor``, whose betting is open."""
         lying = [w for w in self.lying(floor.table, player) if _is_in(w, floor)]
         answers = []
-        for area in areas if areas is not None else dict.fromkeys(w.area for w in lying):
+        for area in dict.fromkeys(areas if areas is not None else (w.area for w in lying)):
             mine = [w for w in lying if w.area == area and w.state == "open"]
             stake = mine[0].stake if mine else 0
             if not mine:
@@ -135,9 +135,9 @@ class Book:
 
     def give_back(self, wager: Wager, why: str, state: str, event: str, seen: int) -> None:
         """Return a stake that lies there, without an ending."""
+        self.set_state(wager, state)
         move = Movement(wager.stakes, wager.purse, wager.stake, why, event, wager.number)
         self._ledger.move(move, wager.currency, seen)
-        self.set_state(wager, state)
 
     # --- what is asked --------------------------------------------------------------------------------------
 
@@ -200,7 +200,13 @@ class Book:
     # --- what settling needs --------------------------------------------------------------------------------
 
     def set_state(self, wager: Wager, state: str) -> None:
-        self._store.sql("UPDATE wagers SET state = ? WHERE number = ?", state, wager.number)
+        """From the state in which ``wager`` was read: what is not in it any more has been dealt with."""
+        was = self._store.sql(
+            "UPDATE wagers SET state = ? WHERE number = ? AND state = ? RETURNING number",
+            *(state, wager.number, wager.state),
+        )
+        if not was:
+            raise AssertionError(f"wager {wager.number} is not {wager.state} any more")
 
     def add_ending(self, ending: Ending) -> None:
         self._store.sql(

@@ -39,6 +39,14 @@ class Floors:
         _, _, is_open, *rest = found[0]
         return Floor(table, epoch, bool(is_open), *rest)
 
+    def opens_new(self, message: Message) -> bool:
+        """Whether a ``betting.opened`` is of a later round than any that was opened in its history."""
+        shoe, number = place(message)
+        if shoe is None or number is None:
+            return False
+        floor = self.of(message.table, message.epoch)
+        return (shoe, number) > (floor.shoe or 0, floor.round or 0)
+
     def took(self, message: Message) -> Floor:
         """As it stands after that event, which is kept in the same transaction."""
         before = self.of(message.table, message.epoch)

@@ -17,7 +17,7 @@ from tablectl.delivery.form import BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id as named
 from tablectl.delivery.signing import SignatureRefused, parse_secrets, verify
 from tablectl.gameserver.bank import Bank
-from tablectl.gameserver.betting import SILENCE, Window, Windows, opens
+from tablectl.gameserver.betting import OPENED, SILENCE, Window, Windows, ends, opens
 from tablectl.gameserver.messages import MOST_SEQUENCE, Message, Unreadable, claimed, probe_history, read
 from tablectl.gameserver.money import TooMuch
 from tablectl.gameserver.results import Impossible, place, settle
@@ -177,7 +177,7 @@ class Intake:
                 self._store.forget_refused(table, first.epoch)
             if first.sequence > wanted:
                 return Reply(409, {"next": wanted, "error": f"event {wanted} comes before {first.sequence}"})
-            for message in messages:
+            for at, message in enumerate(messages):
                 digest = hashlib.sha256(message.body).digest()
                 if message.sequence < wanted:
                     known = self._store.digest(table, message.epoch, message.sequence)
@@ -188,7 +188,8 @@ class Intake:
                 if message.sequence > wanted:  # within a batch, behind what was skipped
                     raise _Refused(422, f"event {message.sequence} cannot come before {wanted}")
                 goes_on = _goes_on(message)
-                self._effect(table, message)
+                over = any(map(ends, messages[at + 1 :]))
+                opened = self._effect(table, message, over=over)
                 self._store.add(
                     table,
                     Taken(
@@ -196,25 +197,33 @@ class Intake:
                     ),
                 )
                 wanted = goes_on
-                self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
+                if opened or message.type != OPENED:
+                    self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))
             self._store.then(partial(self.bank.changed, table))
             self._store.pin(table, first.epoch, wanted)
         return Reply(200, {"next": wanted})
 
-    def _effect(self, table: str, message: Message) -> None:
-        """Settle the event's round and its wagers, once. Unknown types and fields change nothing."""
+    def _effect(self, table: str, message: Message, *, over: bool) -> bool:
+        """Settle the event's round and its wagers, once. Unknown types and fields change nothing.
+
+        ``over``: an event that comes with it ends its betting already. False for a ``betting.opened`` of a
+        round that was opened before, or has a result: it opens nothing, and no stake is laid there.
+        """
         shoe, number = place(message)
         before = None
         if shoe is not None and number is not None:
             before = self._store.round(table, message.epoch, shoe, number)
+        if message.type == OPENED and (before is not None or not self.bank.floors.opens_new(message)):
+            return False
         unknown = before is None and self._store.skipped(table, message.epoch)
         try:
             record = settle(message, before, may_be_unknown=unknown)
             if record is not None:
                 self._store.put_round(table, message.epoch, record)
             now = self._clock()
-            live = opens(message, self._monotonic(), now / 1e9)
+            live = not over and opens(message, self._monotonic(), now / 1e9)
             self.bank.settling.took(message, record, live=live, seen=now)
+            return True
         except (Impossible, TooMuch) as impossible:
             raise _Refused(422, f"event {message.sequence}: {impossible}") from None
 

@@ -25,6 +25,10 @@ _PLACES = {
 }
 
 
+MOST_STAKE = 10**12
+"""Minor units of one single bet: at odds of a thousand it wins no more than there is."""
+
+
 class TooMuch(Exception):
     """Winnings beyond all measure; the message says of what."""
 

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from tablectl.gameserver import model
 from tablectl.gameserver.bank import Bank, OtherRequest
+from tablectl.gameserver.money import MOST
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.store import Store
 from tablectl.gameserver.wagers import MOST_BETS, Bet
@@ -193,7 +194,7 @@ class Play:
     async def _player(self, request: web.Request) -> Player:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         player = None
-        if kind.lower() == "bearer" and 0 < len(token) <= 100:
+        if kind.lower() == "bearer" and token.isascii() and 0 < len(token) <= 100:
             player = await self._in_pool(self._bank.players.by_token, token)
         if player is None:
             raise web.HTTPUnauthorized(
@@ -243,6 +244,8 @@ def _bets(value: object) -> list[Bet]:
         stake = one.get("stake")
         if not isinstance(stake, int) or isinstance(stake, bool):
             raise _Bad("a stake is a whole number of minor units")
+        if abs(stake) > MOST:
+            raise _Bad("no stake is so much")
         bets.append(Bet(one["area"], stake))
     return bets
 

@@ -56,8 +56,8 @@ def voided(stake: int) -> Ended:
     return Ended("void", stake)
 
 
-def after_amendment(ended: Ended, stake: int, still_stands: bool) -> Ended:
-    """What an amended round makes of it: nothing can begin to stand late, so that stake is returned."""
-    if ended.how == "stand" and not still_stands:
+def in_time(ended: Ended, stake: int, may_stand: bool) -> Ended:
+    """What comes of it where it may stand, or may not: nothing can begin to stand late, it is returned."""
+    if ended.how == "stand" and not may_stand:
         return Ended("push", stake)
     return ended

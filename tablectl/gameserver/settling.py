@@ -4,9 +4,12 @@ So an event that comes again moves nothing, and a server that dies at any moment
 
 * ``round.resulted`` ends the wagers of its round; ``round.voided`` returns all its stakes.
 * ``round.amended`` ends them anew: what the earlier ending moved is moved back row by row, then the new one
-  is moved; both stay in the ledger. A stake that came to stand late is returned instead.
+  is moved; both stay in the ledger.
 * ``event.parked`` moves nothing: the round's wagers wait for the void or the amendment.
 * ``betting.opened`` lays what stands on the new round; ``table.closed`` returns what stands.
+
+A stake begins to stand by the result of the newest round only. One that would begin to stand later, by an
+amendment or the late end of an earlier round, is returned: its player may have another one there by then.
 
 A stake that stood is one stake. When its first round is amended or voided later it is fetched from where it
 went since, and ends there: the wagers it was carried on as never were.
@@ -23,7 +26,7 @@ from tablectl.gameserver.book import Book, Ending, Wager
 from tablectl.gameserver.floor import Floor, Floors
 from tablectl.gameserver.ledger import HOUSE, Ledger, Movement
 from tablectl.gameserver.messages import Message
-from tablectl.gameserver.settlement import Ended, after_amendment, end, voided
+from tablectl.gameserver.settlement import Ended, end, in_time, voided
 from tablectl.gameserver.store import RoundRecord
 
 
@@ -38,6 +41,8 @@ class Settling:
     def took(self, message: Message, record: RoundRecord | None, *, live: bool, seen: int) -> None:
         """``record``: where the event leaves its round; ``live``: its betting is really open here.
 
+        A ``betting.opened`` that opens no new round (:meth:`Floors.opens_new`) must not come here.
+
         Raises :class:`TooMuch` for winnings beyond all measure.
         """
         floor = self.floors.took(message)
@@ -48,7 +53,8 @@ class Settling:
                 for wager in self.book.standing(message.table):
                     self.book.give_back(wager, "returned", "returned", message.id, seen)
         if record is not None and record.state != "parked":
-            self._settle(message, record, seen)
+            newest = floor.open and (floor.shoe, floor.round) == (record.shoe, record.round)
+            self._settle(message, record, seen, newest=newest)
 
     def give_back(self, table: str, epoch: str, shoe: int, number: int, seen: int, *, pinned: bool) -> int:
         """A person returns what lies on a round no word will come of; how many wagers.
@@ -77,7 +83,7 @@ class Settling:
             elif live or self.book.terms(wager.terms).standing == "locked":
                 self.book.carry(wager, floor, seen)
 
-    def _settle(self, message: Message, record: RoundRecord, seen: int) -> None:
+    def _settle(self, message: Message, record: RoundRecord, seen: int, *, newest: bool) -> None:
         bets = _bets(record.result) if record.state != "voided" else None
         wagers = self.book.of_round(message.table, message.epoch, record.shoe, record.round)
         for wager in wagers:
@@ -87,14 +93,15 @@ class Settling:
                 ended = voided(wager.stake)
             else:
                 ended = end(wager.part, wager.stake, bets, self.book.terms(wager.terms))
-            self._end(wager, ended, message.id, record.revision, seen)
+            self._end(wager, ended, message.id, record.revision, seen, newest=newest)
 
-    def _end(self, wager: Wager, ended: Ended, event: str, revision: int, seen: int) -> None:
-        """One wager ends, for the first time or anew."""
+    def _end(
+        self, wager: Wager, ended: Ended, event: str, revision: int, seen: int, *, newest: bool = False
+    ) -> None:
+        """One wager ends, for the first time or anew. ``newest``: no later round has been opened."""
         before = self.book.ending(wager.number)
-        if before is not None:
-            stands = wager.state in ("stands", "carried", "returned")
-            ended = after_amendment(ended, wager.stake, stands)
+        may_stand = newest if before is None else wager.state in ("stands", "carried", "returned")
+        ended = in_time(ended, wager.stake, may_stand)
         self.book.add_ending(
             Ending(wager.number, event, revision, ended.how, ended.odds, ended.back, ended.won, ended.capped)
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tablectl.gameserver.money import MOST, shown
+from tablectl.gameserver.money import MOST_STAKE, shown
 from tablectl.gameserver.terms import Terms
 
 MOST_BETS = 20
@@ -112,7 +112,7 @@ def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> An
     parts = terms.parts(bet.area)
     if not parts:
         return no("offered")
-    if not 0 < bet.stake <= MOST:
+    if not 0 < bet.stake <= MOST_STAKE:
         return no("stake")
     if any(part in covered for part in parts):
         return no("area")

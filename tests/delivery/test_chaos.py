@@ -39,9 +39,10 @@ async def test_every_event_arrives_in_order_and_has_its_effect_once(
     effects: Counter[str] = Counter()
     real = Intake._effect
 
-    def effect(self: Intake, table: str, message: Message) -> None:
-        real(self, table, message)
+    def effect(self: Intake, table: str, message: Message, *, over: bool) -> bool:
+        opened = real(self, table, message, over=over)
         effects[message.id] += 1
+        return opened
 
     monkeypatch.setattr(Intake, "_effect", effect)
     chance, begun = random.Random(seed), time.monotonic()

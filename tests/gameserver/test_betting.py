@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablectl.cards import Position
 from tablectl.clock import iso
-from tablectl.events import BettingClosed, BettingOpened, Event, RoundVoided
+from tablectl.events import (
+    BettingClosed,
+    BettingOpened,
+    CardDealt,
+    Event,
+    RoundVoided,
+    ShoeStarted,
+    TableClosed,
+    TableOpened,
+)
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
 from tests.gameserver.posting import EPOCH, NOW, SECRET, Request, body
@@ -80,6 +90,40 @@ def test_a_void_closes_it_too(table: Table) -> None:
     table.tell(table.opened())
     table.tell(VOID)
     assert table.why == "round.voided"
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        (CardDealt(shoe=1, round=7, position=Position.P1), "card.dealt"),
+        (TableClosed(), "table.closed"),
+        (ShoeStarted(shoe=2, decks=8, rules={}, rules_hash="x"), "shoe.started"),
+    ],
+)
+def test_what_there_is_not_while_betting_is_open_closes_it(table: Table, told: Event, why: str) -> None:
+    """A controller that forgot its ``betting.closed``; and nothing opens that round again."""
+    table.tell(table.opened(60, 60))
+    assert table.tell(told) == 200
+    assert table.why == why
+    assert table.tell(TableOpened(rules="x", currency="USD", limits={}, max_winnings={})) == 200
+    assert table.why == why
+    assert table.tell(table.opened(60, 60)) == 200
+    assert table.why == why, "it was opened before"
+
+
+def test_a_round_that_was_opened_or_has_an_end_opens_nothing(table: Table) -> None:
+    table.tell(table.opened(10, 10))
+    table.passes(5)
+    table.tell(table.opened(60, 60))
+    table.passes(5.1)
+    assert table.why == "seconds", "told again it grows no window"
+    table.tell(table.opened(60, 60, round=6))
+    assert table.why == "seconds", "of an earlier round"
+    table.tell(RoundVoided(shoe=1, round=8, reason="x", cards={}, approved_by="Ann"))
+    table.tell(table.opened(60, 60, round=8))
+    assert table.why == "seconds", "of a round that is void"
+    table.tell(table.opened(60, 60, round=9))
+    assert table.why == ""
 
 
 @pytest.mark.parametrize(
@@ -174,7 +218,7 @@ def test_sent_again_it_opens_nothing_again(table: Table) -> None:
     assert table.why == "seconds"
 
 
-@pytest.mark.parametrize("closes_at", ["", "soon", "2026-99-99T00:00:00Z", "9" * 400])
+@pytest.mark.parametrize("closes_at", ["", "soon", "2026-99-99T00:00:00Z", "9" * 400, "2099-01-01T00:00:00"])
 def test_what_cannot_be_read_opens_nothing(table: Table, closes_at: str) -> None:
     table.tell(BettingOpened(shoe=1, round=7, seconds=10, closes_at=closes_at))
     assert table.why != ""

@@ -320,7 +320,7 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
                 lambda body, *, batch: sorted(read(body, batch=batch), key=lambda m: m.sequence),
             )
         case "deaf to the table":
-            monkeypatch.setattr("tablectl.gameserver.betting._ENDS", frozenset())
+            monkeypatch.setattr("tablectl.gameserver.betting._OF_ITS_ROUND", frozenset())
         case "no seconds" | "no closes_at" | "no silence":
             real_at = Window.at
             never = {

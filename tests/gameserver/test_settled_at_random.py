@@ -23,7 +23,7 @@ from tablectl.gameserver.terms import of_shoe
 from tablectl.odds import bet_results, hand_result
 from tablectl.profiles import load_rules
 from tablectl.rules import Proof, deal, prove
-from tests.gameserver.wagering import Wagering, data_of, result, shoe_started
+from tests.gameserver.wagering import Wagering, data_of, result, set_aside, shoe_started
 
 SOAK = "TABLECTL_SOAK" in os.environ
 PIECES, ROUNDS = (4, 25_000) if SOAK else (1, 100)
@@ -250,8 +250,9 @@ def test_any_round_may_be_set_right_at_any_time(tmp_path: Path) -> None:
         stakes: list[Stake] = []
         final: dict[int, Hands] = {}
         told: dict[int, RoundResulted] = {}
+        parked: set[int] = set()
         for _ in range(12):
-            waiting = [one for one in stakes if not one.over and not one.taken]
+            waiting = [o for o in stakes if not o.over and not o.taken and o.path[-1] not in parked]
             table.betting()
             for one in waiting:
                 one.path.append(table.round)
@@ -263,15 +264,22 @@ def test_any_round_may_be_set_right_at_any_time(tmp_path: Path) -> None:
                 if chance.random() < 0.4 and table.place(ann, **{part: amount}) == [""]:
                     stakes.append(Stake(part, amount, [table.round]))
             player, banker, used, cards = likely(chance)
-            told[table.round] = table.results(" ".join(cards[:used]))
-            final[table.round] = [player, banker]
+            if chance.random() < 0.15:  # its result is refused, and set aside by a pit boss
+                told[table.round] = result(" ".join(cards[:used]), table.round, 1, rules)
+                parked.add(table.round)
+                assert table.tell(set_aside(table.round)) == 200
+            else:
+                told[table.round] = table.results(" ".join(cards[:used]))
+                final[table.round] = [player, banker]
             for one in stakes:
+                if table.round in parked:
+                    break
                 if one.on(table.round) and net("classic", one.part, 1, player, banker) is not None:
                     one.ends(table.round)
             while chance.random() < 0.5:
                 number = chance.randint(1, table.round)
-                if final[number] is not None:
-                    _set_right(table, chance, number, stakes, final, told)
+                if number in parked or final[number] is not None:
+                    _set_right(table, chance, number, stakes, final, told, parked)
                 assert table.balance(ann) == 10**9 + value(stakes, final), (game, table.round, number)
                 assert table.sound()
             assert table.balance(ann) == 10**9 + value(stakes, final), (game, table.round)
@@ -284,7 +292,10 @@ def _set_right(
     stakes: list[Stake],
     final: dict[int, Hands],
     told: dict[int, RoundResulted],
+    parked: set[int],
 ) -> None:
+    late = number in parked and number != table.round
+    parked.discard(number)
     if chance.random() < 0.3:
         void = RoundVoided(shoe=1, round=number, reason="x", cards={}, approved_by="Ann")
         assert table.tell(void) == 200
@@ -302,7 +313,7 @@ def _set_right(
         final[number], told[number] = [player, banker], after
     hands = final[number]
     for one in stakes:
-        if one.on(number) and (hands is None or net("classic", one.part, 1, *hands) is not None):
+        if one.on(number) and (late or hands is None or net("classic", one.part, 1, *hands) is not None):
             one.ends(number)
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.events import BetResult, EventParked, RoundAmended, RoundVoided, TableClosed, TableOpened
+from tablectl.events import BetResult, RoundAmended, RoundVoided, TableClosed, TableOpened
 from tablectl.gameserver.model import placed
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.settlement import Ended, end
 from tablectl.gameserver.terms import Terms
 from tablectl.profiles import load_rules
 from tests.gameserver.posting import EPOCH, body
-from tests.gameserver.wagering import LIVE, TIES_STAND, Wagering, data_of, result
+from tests.gameserver.wagering import LIVE, TIES_STAND, Wagering, data_of, result, set_aside
 
 
 @pytest.fixture
@@ -171,10 +171,7 @@ def test_a_parked_result_leaves_the_round_unsettled_until_it_is_amended_or_void(
         table.betting()
         table.place(ann, player=10_00)
         table.closed()
-        parked = EventParked(
-            shoe=1, round=round, parked_type="tablectl.round.resulted.v1", reason="x", approved_by="bo"
-        )
-        assert table.tell(parked) == 200
+        assert table.tell(set_aside(round)) == 200
     assert table.balance(ann) == 980_00
     assert len(table.bank.book.lying("T07", "ann")) == 2
     amend(table, "banker", "player")
@@ -188,10 +185,7 @@ def test_a_parked_amendment_changes_nothing_until_the_next_one(table: Wagering) 
     table.betting()
     table.place(ann, player=10_00)
     table.results("player")
-    parked = EventParked(
-        shoe=1, round=1, parked_type="tablectl.round.amended.v1", reason="x", approved_by="bo"
-    )
-    assert table.tell(parked) == 200
+    assert table.tell(set_aside(1, "round.amended")) == 200
     assert table.balance(ann) == 1_010_00
     amend(table, "player", "banker", revision=3)
     assert table.balance(ann) == 990_00 and table.sound()
@@ -384,3 +378,61 @@ def test_the_newest_round_of_a_history_that_is_over_is_given_back_too(table: Wag
     table.place(ann, player=10_00)
     assert table.bank.settling.give_back("T07", EPOCH, 1, 1, 1, pinned=False) == 1
     assert table.balance(ann) == 1_000_00 and table.sound()
+
+
+@pytest.mark.parametrize("how", ["parked", "skipped", "late result"])
+def test_a_stake_begins_to_stand_with_the_newest_round_or_never(stands: Wagering, how: str) -> None:
+    """Its player has another one on that area by then, and a player has one there at most."""
+    ann = Player("ann", stands.rules.limits.currency)
+    start = stands.balance(ann) + sum(w.stake for w in stands.bank.book.lying("T07", "ann"))
+    stands.tell(TableClosed())  # what stood before is returned
+    stands.opened()
+    first = int(stands.betting().partition("/")[2])
+    assert stands.place(ann, player=10_00) == [""]
+    stands.closed()
+    if how != "late result":
+        assert stands.tell(set_aside(first)) == 200
+    stands.betting()
+    assert stands.place(ann, player=7_00) == [""]
+    stands.closed()
+    if how == "late result":
+        assert stands.tell(result("tie", first, 1, stands.rules)) == 200
+    else:
+        amend(stands, "player", "tie", round=first)
+    assert stands.balance(ann) == start - 7_00
+    assert stands.tell(result("tie", first + 1, 1, stands.rules)) == 200
+    stands.betting()
+    assert [wager.stake for wager in stands.bank.book.lying("T07", "ann")] == [7_00]
+    assert stands.sound()
+
+
+def test_a_parked_tie_that_is_set_right_before_the_next_betting_stands(stands: Wagering) -> None:
+    ann = Player("ann", stands.rules.limits.currency)
+    stands.tell(TableClosed())
+    stands.opened()
+    round = int(stands.betting().partition("/")[2])
+    assert stands.place(ann, player=10_00) == [""]
+    stands.closed()
+    assert stands.tell(set_aside(round)) == 200
+    amend(stands, "player", "tie", round=round)
+    assert [wager.state for wager in stands.bank.book.lying("T07", "ann")] == ["stands"]
+    assert stands.sound()
+
+
+def test_what_stands_is_not_laid_where_betting_is_over_as_it_opens(stands: Wagering) -> None:
+    """Caught up with: the opening and the close, or a first card, in one batch."""
+    (before,) = stands.bank.book.lying("T07", "ann")
+    stands.round += 1
+    assert stands.tell(stands.opening(), stands.closing()) == 200
+    assert stands.bank.book.lying("T07", "ann") == [before]
+    assert stands.tell(result("banker", stands.round, 1, stands.rules)) == 200
+    assert stands.bank.book.lying("T07", "ann") == [before] and stands.sound()
+
+
+def test_nothing_is_laid_on_a_round_that_is_known(stands: Wagering) -> None:
+    (before,) = stands.bank.book.lying("T07", "ann")
+    stands.round += 1
+    assert stands.tell(result("banker", stands.round, 1, stands.rules)) == 200
+    assert stands.tell(stands.opening()) == 200
+    assert stands.bank.now("T07").reason is not None
+    assert stands.bank.book.lying("T07", "ann") == [before] and stands.sound()

@@ -15,7 +15,7 @@ from tablectl.gameserver.players import Player
 from tablectl.gameserver.wagers import REASONS
 from tablectl.profiles import load_rules
 from tests.gameserver.posting import NOW
-from tests.gameserver.wagering import LIVE, Wagering, shoe_started
+from tests.gameserver.wagering import LIVE, TIES_STAND, Wagering, shoe_started
 
 
 @pytest.fixture
@@ -38,6 +38,41 @@ def test_what_is_placed_lies_there_and_can_be_taken_back_until_the_close(table: 
     assert table.take_back(ann, "tie") == ["late"]
     assert table.take_back(ann) == []
     assert table.balance(ann) == 984_00
+    assert table.sound()
+
+
+@pytest.mark.parametrize("areas", [["player"] * 20, ["2-way", "2-way"], ["player", "2-way", "player"]])
+def test_an_area_that_is_named_again_is_given_back_once(table: Wagering, areas: list[str]) -> None:
+    ann = table.player()
+    table.betting()
+    table.place(ann, player=10_00, two_way=5_00)
+    assert set(table.take_back(ann, *areas)) == {""}
+    named = set(areas)
+    assert table.balance(ann) == 1_000_00 - 10_00 * ("player" not in named) - 10_00 * ("2-way" not in named)
+    assert table.sound()
+
+
+def test_a_stake_leaves_the_layout_once(table: Wagering) -> None:
+    """Whoever asks: what was dealt with is not dealt with again by a reader of before."""
+    ann = table.player()
+    table.betting()
+    table.place(ann, player=10_00)
+    (wager,) = table.bank.book.lying("T07", "ann")
+    with table.store.transaction():
+        table.bank.book.give_back(wager, "taken back", "taken-back", "", 1)
+    with pytest.raises(AssertionError, match="not open any more"), table.store.transaction():
+        table.bank.book.give_back(wager, "taken back", "taken-back", "", 2)
+    assert table.balance(ann) == 1_000_00 and table.sound()
+
+
+def test_no_stake_is_so_high_that_no_result_could_be_told(tmp_path: Path) -> None:
+    table = Wagering(tmp_path / "server.db", TIES_STAND)
+    table.opened()
+    ann = table.player(balance=10**15)
+    table.betting()
+    assert table.place(ann, tie=10**12 + 1) == ["stake"]
+    assert table.place(ann, tie=10**12) == [""]
+    table.results("tie")
     assert table.sound()
 
 
