@@ -32,6 +32,7 @@ from tablectl.journal import Journal, JournalReader
 from tablectl.schemas import FOLDER
 from tests.delivery.nats_rig import Rig, Sender, Thief
 from tests.gameserver.posting import body, resulted
+from tests.gameserver.wagering import LIVE, shoe_started
 from tests.test_schemas import faults
 
 
@@ -123,6 +124,7 @@ async def test_who_has_placed_is_told_while_betting_is_open(rig: Rig) -> None:
     sender = rig.sender()
     await sender.good()
     opened = BettingOpened(shoe=3, round=9, seconds=20, closes_at=iso(time.time_ns() + 20 * 10**9))
+    sender.play(made=lambda _: shoe_started(3, LIVE))
     sender.play(made=lambda _: opened)
     await sender.until(lambda: sender.placed[-1:] == [Placed(3, 9, 0, 0)])
     bank = server.intake.bank

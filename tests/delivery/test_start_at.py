@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,13 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JournalReader, "first_sequence", lambda _: KEPT_FROM)
 
 
+def kept_cursor(path: Path) -> int:
+    """The newest acknowledgement on the disk, which may be a moment behind what the table tells."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        ((value,),) = db.execute("SELECT value FROM meta WHERE key = 'acked'")
+        return int(value)
+
+
 def test_a_server_that_lost_what_is_kept_no_more_goes_on_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,6 +55,7 @@ def test_a_server_that_lost_what_is_kept_no_more_goes_on_behind_it(
             sent = server.held(TABLE)
             first_kept = json.loads(sent[KEPT_FROM - 1])["data"]
             oldest = f"round {first_kept['shoe']}/{first_kept['round']}"
+            until(lambda: kept_cursor(rig.journal_path) == len(sent), "what was acknowledged is on the disk")
             rig.daemon.end(signal.SIGKILL)
         forget(monkeypatch)
         with Picky(tmp_path / "lost.db", rig.secret, lambda event: False) as server:
