@@ -248,6 +248,21 @@ def test_card_that_was_not_read_is_no_card_of_the_hand() -> None:
     assert box.did == ["draw"], "and no other takes its place"
 
 
+def test_no_card_is_drawn_until_the_hold_for_one_that_was_not_read_is_taken() -> None:
+    table = Table(phase="dealing", where="1/3", round=round_(), unread=0)
+    table.sees_cards = table.accepts = False
+    original = table.state
+
+    def state(newer: int | None = None) -> dict[str, Any]:
+        table.now["unread"] += newer is not None
+        return original(newer)
+
+    table.state = state  # type: ignore[method-assign]
+    box = Box("8S", "9S")
+    turns(table, box, looks=4)
+    assert table.said == ["hold"] * 4 and box.did == ["draw"]
+
+
 def held(*ways: str, **state: Any) -> Table:
     given = {"phase": "dealing", "where": "1/3", "round": round_()} | state
     return Table(
