@@ -21,6 +21,11 @@ PIN = "2468"
 _PROMPT = re.compile(r"<<(\d+)>>\Z")
 
 
+def _interruptible() -> None:
+    """What was started in the background ignores Ctrl-C, and all that it starts would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Shell:
     """A bash with a terminal of its own. A question for a PIN is answered."""
 
@@ -37,6 +42,7 @@ class Shell:
             stderr=slave,
             cwd=folder,
             env=environment | {"PS1": "<<$?>>", "PS2": "", "COLUMNS": "110"},
+            preexec_fn=_interruptible,
         )
         os.close(slave)
         self._until_prompt(10.0)
