@@ -305,6 +305,6 @@ def fuzz(name: str, least: int, start: int = 0) -> Figures:
         start += 1
     if least >= LONG:
         # A reader of tags remembers each tag once: a short run still sees new ones, for which a table grows.
-        figures.grown = growth(name, least // (4 if name == "rfid" else 10), start)
+        figures.grown = growth(name, least if name == "rfid" else least // 10, start)
     assert figures.grown <= 4096 + subject.memory, f"{name} grows: {figures.grown} bytes"
     return figures
