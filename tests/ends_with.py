@@ -26,3 +26,8 @@ def killed_with_the_keeper_of(path: str) -> None:
     except BlockingIOError:
         return  # there is somebody
     raise SystemExit(f"{path}: who started this is gone")
+
+
+def interruptible() -> None:
+    """For ``preexec_fn``: what was started in the background ignores Ctrl-C, and so would all it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -25,6 +25,7 @@ from tablectl.scripted_dealer import ScriptedDealer
 from tests.delivery.picky import Picky
 from tests.e2e.harness import SOAK
 from tests.e2e.programs import REPOSITORY
+from tests.ends_with import interruptible
 
 FAULTS = (
     ("split", "duplicate", "garble", "stall", "unreadable:50"),
@@ -222,6 +223,7 @@ def test_demo_shows_its_pages_and_sums_up_when_it_is_interrupted(tmp_path: Path)
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | path,
+        preexec_fn=interruptible,
     ) as playing:
         assert playing.stdout is not None
         said = []

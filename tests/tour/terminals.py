@@ -17,13 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
+from tests.ends_with import interruptible
+
 PIN = "2468"
 _PROMPT = re.compile(r"<<(\d+)>>\Z")
-
-
-def _interruptible() -> None:
-    """What was started in the background ignores Ctrl-C, and all that it starts would too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Shell:
@@ -42,7 +39,7 @@ class Shell:
             stderr=slave,
             cwd=folder,
             env=environment | {"PS1": "<<$?>>", "PS2": "", "COLUMNS": "110"},
-            preexec_fn=_interruptible,
+            preexec_fn=interruptible,
         )
         os.close(slave)
         self._until_prompt(10.0)

@@ -20,6 +20,7 @@ from tablectl.demo.play import DEPOSIT
 from tablectl.journal import JournalReader
 from tests.browser import Browser
 from tests.e2e.programs import REPOSITORY
+from tests.ends_with import interruptible
 from tests.gameserver.test_settled_at_random import net
 from tests.web.floor import SIZE, amount
 
@@ -59,6 +60,7 @@ class Demo:
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | path,
+            preexec_fn=interruptible,
         )
 
     def address(self, what: str) -> str:
