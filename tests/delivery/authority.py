@@ -13,7 +13,7 @@ _CONFIG = """
 [ca]
 default_ca = house
 [house]
-new_certs_dir = {folder}
+new_certs_dir = {folder}/copies
 database = {folder}/index
 serial = {folder}/serial
 default_md = sha256
@@ -40,6 +40,8 @@ class Authority:
 
     def __init__(self, folder: Path, name: str = "House CA") -> None:
         folder.mkdir()
+        # OpenSSL's own copies are named by serial number, in hex: beside ours the 17th would overwrite 11.pem.
+        (folder / "copies").mkdir()
         self._folder = folder
         self._numbers = itertools.count(1)
         (folder / "index").touch()

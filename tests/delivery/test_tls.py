@@ -115,6 +115,15 @@ async def says(tmp_path: Path, url: str, files: TlsFiles) -> str:
         await sender.stop()
 
 
+def test_each_certificate_of_the_authority_stays_what_it_is(tmp_path: Path) -> None:
+    """The tests' own authority, whose files a later certificate once overwrote."""
+    authority = Authority(tmp_path / "many")
+    made = {pair: pair.certificate.read_bytes() for pair in (authority.issue() for _ in range(18))}
+    for pair, text in made.items():
+        assert pair.certificate.read_bytes() == text
+        authority.server(pair)  # certificate and key belong together
+
+
 async def test_a_private_authority_is_believed_and_no_other(
     tmp_path: Path, listen: Listen, house: Authority, stranger: Authority, good: Pair
 ) -> None:
