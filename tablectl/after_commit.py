@@ -14,10 +14,10 @@ from tablectl.delivering import Delivering
 from tablectl.delivery.instead import INSTEAD, instead_of
 from tablectl.events import event_id
 from tablectl.journal import Outgoing
-from tablectl.journal_rows import Row, decode_row
-from tablectl.journal_writer import Batch
-from tablectl.life_log import LifeLog
+from tablectl.journal.rows import Row, decode_row
+from tablectl.journal.writer import Batch
 from tablectl.outside import Outside
+from tablectl.process.life_log import LifeLog
 from tablectl.table import State
 
 

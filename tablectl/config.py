@@ -31,7 +31,7 @@ from tablectl.config_sections import (
 from tablectl.credentials import CLIENT_KEY, NATS_AUTH, PUSH_HMAC, read_credentials, why_none
 from tablectl.delivery.tls import TlsFiles
 from tablectl.house import HouseRules
-from tablectl.mirror_place import unfit
+from tablectl.journal.mirror_place import unfit
 from tablectl.pins import PitBosses
 from tablectl.profiles import ConfigError, explain, load_rules, read_toml
 

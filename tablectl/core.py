@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from tablectl.answered import Answer, Answers
 from tablectl.clock import SECOND, Instant, now
 from tablectl.events import CommandRecorded, Event, private_body, public_body
-from tablectl.journal_rows import Place, Row
-from tablectl.journal_writer import QUEUE_ROWS, Batch, JournalWriter
+from tablectl.journal.rows import Place, Row
+from tablectl.journal.writer import QUEUE_ROWS, Batch, JournalWriter
 from tablectl.scanner import Arrived, Discarded
 from tablectl.table import (
     Around,

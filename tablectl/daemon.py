@@ -18,13 +18,13 @@ import structlog
 
 from tablectl.config import Config, load_config
 from tablectl.journal import JournalFault
-from tablectl.journal_disk import refuses
+from tablectl.journal.disk import refuses
 from tablectl.keeping import journal_folder
 from tablectl.late_credentials import handed_over_once
 from tablectl.lock import TableLocked
 from tablectl.logs import at_a_terminal, setup_logging
-from tablectl.notify import MOST, notify, short, status
 from tablectl.plugins import PluginError
+from tablectl.process.notify import MOST, notify, short, status
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 

@@ -15,13 +15,15 @@ from tablectl.clock import Instant
 from tablectl.config import Config
 from tablectl.core import Core, Record
 from tablectl.events import RowsRemoved
-from tablectl.journal import Journal, JournalReader
-from tablectl.journal_at_home import AtHome, look_after
-from tablectl.journal_keep import keep
-from tablectl.journal_mirror import Mirror
-from tablectl.journal_writer import JournalWriter
+from tablectl.journal.appending import Journal
+from tablectl.journal.at_home import AtHome, look_after
+from tablectl.journal.keep import keep
+from tablectl.journal.mirror import Mirror
+from tablectl.journal.reader import JournalReader
+from tablectl.journal.writer import JournalWriter
 from tablectl.lock import TableLock
-from tablectl.private_files import FOLDER, close_to_others
+from tablectl.own_files import close_to_others
+from tablectl.private_files import FOLDER
 from tablectl.service import Service
 from tablectl.table import Trouble
 

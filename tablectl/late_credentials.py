@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tablectl.aside import aside
 from tablectl.config import Config
-from tablectl.delivery.aside import aside
 from tablectl.profiles import ConfigError
 
 LOOK = 1.0

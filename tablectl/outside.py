@@ -11,8 +11,8 @@ from typing import Any
 from tablectl.delivery.link import ServerLink
 from tablectl.delivery.placed import Placed
 from tablectl.gate import Gate
-from tablectl.journal_mirror import Mirror
-from tablectl.journal_writer import JournalWriter
+from tablectl.journal.mirror import Mirror
+from tablectl.journal.writer import JournalWriter
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.signals import Signals
 from tablectl.table import Phase, State

@@ -1,45 +1,19 @@
 """Whose eyes a table's files are for: the account of its service, and nobody else.
 
 They hold faces that nobody may see yet, and who may open a file for reading may lock it too, which stops
-the journal.  So whoever makes one gives it :data:`FILE`, whatever the umask, and what an older version or a
-person left open is closed at each start.  Dealers speak to the socket; a mirror or a backup is read by the
-service's account or by root.
+the journal.  So whoever makes one gives it :data:`FILE`, whatever the umask.  Dealers speak to the socket; a
+mirror or a backup is read by the service's account or by root.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tablectl.config import Config
 
 FILE = 0o600
 FOLDER = 0o700
 _OTHERS = 0o077
-
-_BESIDE = (
-    r"(\.(torn|replaced|schema\d+)-\d{8}T\d{6}Z(-\d+)?|\.aside\.new|\.new|\.ready|\.source|\.newest)?"
-    r"(-wal|-wal\.new|-shm|-journal)?"
-)
-"""What is written beside a journal, by the ends of the names."""
-_FLIGHT = r"-flight-(asked-)?\d{8}T\d{6}Z?(-\d+)?\.jsonl"
-_BACKUP = r"-[0-9a-f]{6}-\d+\.(db|part)(-journal)?"
-
-
-def close_to_others(config: Config) -> None:
-    """Take the rights of group and others from the table's files, and from the folders that are its own.
-
-    Only once the journal is open: a name in a configuration may lead to anything, and by then it is known to
-    be a journal; a mirror is closed by who finds out that it is one (:func:`close`). A folder that the
-    configuration names is left as it is, and so is what lies beside ours under a name that we do not give.
-    """
-    for path in _ours(config):
-        close(path)
 
 
 def close(path: Path) -> None:
@@ -51,20 +25,3 @@ def close(path: Path) -> None:
         mode = path.lstat().st_mode
         if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & _OTHERS:
             path.chmod(mode & 0o700)  # no set-group-id either: the unit may not set it
-
-
-def _ours(config: Config) -> Iterator[Path]:
-    journal, table, backups = config.journal_path, re.escape(config.table.id), config.backups_path
-    if config.journal.path is None:
-        yield journal.parent
-    yield from _named(journal.parent, rf"{table}\.lock|{table}{_FLIGHT}|{re.escape(journal.name)}{_BESIDE}")
-    if config.journal.backups is None:
-        yield backups
-    yield from _named(backups, table + _BACKUP)
-
-
-def _named(folder: Path, pattern: str) -> Iterator[Path]:
-    """What lies in ``folder`` under such a name."""
-    ours = re.compile(pattern, re.ASCII)
-    with contextlib.suppress(OSError):
-        yield from (one for one in folder.iterdir() if ours.fullmatch(one.name))

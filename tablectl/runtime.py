@@ -20,6 +20,7 @@ import structlog
 
 from tablectl import __version__
 from tablectl.after_commit import AfterCommit
+from tablectl.api.interface import Behind, add_interface
 from tablectl.beeping import make_signals
 from tablectl.clock import Instant, now
 from tablectl.config import Config
@@ -29,23 +30,22 @@ from tablectl.delivery.link import ServerLink
 from tablectl.delivery.outbox import Link
 from tablectl.delivery.sender import Sender
 from tablectl.gate import Gate
-from tablectl.incidents import Incidents
-from tablectl.journal_at_home import UNSAFE
-from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.journal.at_home import UNSAFE
+from tablectl.journal.replay import Replayed, replay_journal
+from tablectl.journal.writer import Batch, JournalWriter
 from tablectl.keeping import Keeping
 from tablectl.late_credentials import come
-from tablectl.local_interface import Behind, add_interface
 from tablectl.outside import Outside
-from tablectl.raw_tap import RawTap
+from tablectl.process.incidents import Incidents
+from tablectl.process.reloading import Changes, Reloading
+from tablectl.process.running import Running
+from tablectl.process.supervision import Supervision
 from tablectl.reader import Reader
-from tablectl.reloading import Changes, Reloading
-from tablectl.replay import Replayed, replay_journal
-from tablectl.running import Running
+from tablectl.reader.tap import RawTap
 from tablectl.scanner import Arrival
 from tablectl.scanner_setup import EMULATED, is_pseudo_terminal, load_scanner, refuse_emulated
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.service import Published, Service
-from tablectl.supervision import Supervision
 from tablectl.table import Around, Phase, Started, State, Trouble
 from tablectl.views import state_view, with_present
 
@@ -321,8 +321,9 @@ class Runtime:
         self.supervision.watch()
 
     def reload(self, config: Config) -> Changes:
-        """Take over what may change while the table runs (:mod:`tablectl.reloading`); one thread at a time.
+        """Take over what may change while the table runs (:mod:`tablectl.process.reloading`).
 
+        One thread at a time.
         Raises ``ConfigError`` or ``PluginError``, and then nothing has changed.
         """
         return self._reloading.take(config)

@@ -10,7 +10,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import Condition, Limits, Seen, Watch, card_due
 from tablectl.reader import Reader
-from tablectl.reader_state import LogBudget
+from tablectl.reader.state import LogBudget
 from tablectl.table import State, Trouble
 
 

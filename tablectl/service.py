@@ -19,7 +19,7 @@ import structlog
 
 from tablectl.clock import SECOND, Instant, now
 from tablectl.core import Durable
-from tablectl.journal_writer import Batch
+from tablectl.journal.writer import Batch
 from tablectl.table import State
 
 PULSE = 0.5

@@ -1,4 +1,4 @@
-"""A table's state as JSON for people and programs at the table; its rounds: :mod:`tablectl.round_view`.
+"""A table's state as JSON for people and programs at the table; its rounds: :mod:`tablectl.past.round_view`.
 
 What must not be seen is not here: burn faces, face-down cards before they are turned (nor what the rule
 makes of them), and the faces of kept cards, each of which may yet be burned, until they lie in a turned

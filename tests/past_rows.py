@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tablectl.clock import SECOND, Instant
 from tablectl.events import Event, private_body, public_body
-from tablectl.explain import Entry
-from tablectl.journal_rows import Row, decode_row
+from tablectl.journal.rows import Row, decode_row
+from tablectl.past.explain import Entry
 
 WALL = 1_796_000_000 * SECOND
 

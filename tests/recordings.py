@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tablectl.capture import Piece, Recording, decoded, item_line, parse_capture
 from tablectl.plugins import load_driver
+from tablectl.technician.capture import Piece, Recording, decoded, item_line, parse_capture
 
 FOLDER = Path(__file__).parent / "data" / "recordings"
 REGOLDED: list[str] = []

@@ -15,8 +15,8 @@ from tablectl.core import Durable
 from tablectl.delivery.instead import park, skip
 from tablectl.events import private_body, public_body
 from tablectl.journal import Outgoing, Row
-from tablectl.journal_rows import place
-from tablectl.journal_writer import Batch
+from tablectl.journal.rows import place
+from tablectl.journal.writer import Batch
 from tests.gameserver.posting import EPOCH, resulted
 
 AT = Instant(7, 7)

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 import pytest
 
-from tablectl.api import BODY
-from tablectl.api_forms import BadRequest, parse_command, parse_expect, parse_number, parse_order
+from tablectl.api.app import BODY
+from tablectl.api.forms import BadRequest, parse_command, parse_expect, parse_number, parse_order
 from tablectl.clock import now
 from tablectl.config import load_config
 from tablectl.events import CommandRecorded

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tablectl.api_forms import BadRequest
-from tablectl.api_reveal import REVEAL, parse_reveal
+from tablectl.api.forms import BadRequest
+from tablectl.api.reveal import REVEAL, parse_reveal
 from tablectl.cli import main
 from tablectl.events import CommandRecorded, RoundResulted
-from tablectl.looking_back import decode_with
+from tablectl.past.looking_back import decode_with
 from tablectl.plugins import load_driver, names
 from tablectl.table import Command
 from tests.e2e.harness import BARE, PIT_BOSS

@@ -23,7 +23,7 @@ from tablectl_drivers.emulated.usb_bus import FakeBus, FakeDevice, FakeInterface
 from tablectl import plugins
 from tablectl.beeper import Beeper
 from tablectl.clock import SECOND
-from tablectl.journal_rows import decode_row
+from tablectl.journal.rows import decode_row
 from tablectl.signals import Signals
 from tests.test_core import Bench
 

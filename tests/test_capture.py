@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablectl.capture import (
+from tablectl.scanner import Decoded, Item, Reject
+from tablectl.technician.capture import (
     MOST_LINE,
     CaptureFault,
     Header,
@@ -17,7 +18,6 @@ from tablectl.capture import (
     header_text,
     parse_capture,
 )
-from tablectl.scanner import Decoded, Item, Reject
 
 GOOD = """tablectl capture 1
 driver: bee-tek

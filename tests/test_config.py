@@ -16,11 +16,11 @@ from typing import Literal, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from tablectl import mirror_place, plugins
+from tablectl import plugins
 from tablectl.beeping import attach, make_beepers
 from tablectl.clock import now
 from tablectl.config import Config, load_config
-from tablectl.journal import Journal
+from tablectl.journal import Journal, mirror_place
 from tablectl.keeping import Keeping
 from tablectl.lock import TableLocked
 from tablectl.pins import make_line

@@ -18,9 +18,9 @@ from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
 from tablectl.core import Core, Durable, Identity, Record
 from tablectl.events import CommandRecorded, PinAttempted
-from tablectl.journal_rows import Row, decode_row
-from tablectl.journal_writer import Batch, JournalWriter
-from tablectl.replay import replay
+from tablectl.journal.replay import replay
+from tablectl.journal.rows import Row, decode_row
+from tablectl.journal.writer import Batch, JournalWriter
 from tablectl.scanner import Arrived, Label, Scan, ScannerRestored
 from tablectl.service import LINGERS, Said
 from tablectl.signals import Signals

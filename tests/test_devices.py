@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tablectl import devices as devices_
-from tablectl.devices import fitting, installed, scanner_lines
 from tablectl.finder import Found
 from tablectl.scanner import Driver
-from tablectl.serial_servers import PORTS, USABLE, try_ports
+from tablectl.technician import devices as devices_
+from tablectl.technician.devices import fitting, installed, scanner_lines
+from tablectl.technician.serial_servers import PORTS, USABLE, try_ports
 
 LOCAL = ip_address("127.0.0.1")
 

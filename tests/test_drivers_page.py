@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tablectl.cards import Card
-from tablectl.cli.check import check_all
+from tablectl.cli.check.everything import check_all
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, DeviceEvent, Scan, ScannerRestored

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tablectl import events as ev
 from tablectl.cards import DECK, Card, Position
-from tablectl.drawing_words import steps
-from tablectl.explain import Entry, NotExplained, explain
-from tablectl.past import result_of
+from tablectl.past.drawing_words import steps
+from tablectl.past.explain import Entry, NotExplained, explain
+from tablectl.past.settled import result_of
 from tablectl.rules import PUNTO_BANCO, draws
 from tablectl.table import Kind
 from tests.past_rows import entries_of, rows_of

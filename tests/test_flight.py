@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tablectl import events as ev
 from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
-from tablectl.flight import KEPT, MESSAGES, MOST_TEXT, FlightRecorder
+from tablectl.process.flight import KEPT, MESSAGES, MOST_TEXT, FlightRecorder
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import Command, Kind
 

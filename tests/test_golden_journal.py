@@ -14,7 +14,7 @@ from tablectl import events as ev
 from tablectl.events import private_body, public_body
 from tablectl.gameserver.messages import read
 from tablectl.gameserver.results import settle
-from tablectl.journal_rows import Row, decode_row
+from tablectl.journal.rows import Row, decode_row
 from tablectl.table import evolve
 from tablectl.table.checkpoint import before
 from tests.data_tools.golden import EVERY, facts, fold, last_hash, row_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ PURE = (
     "delivery.outbox", "delivery.answers", "delivery.ages", "delivery.ways", "delivery.actions",
     "delivery.placed",
     "display.model", "display.rounds", "views",
-    "item_words", "capture", "finder", "verdict", "rehearsal", "printable",
+    "technician.capture", "technician.verdict", "technician.rehearsal",
+    "finder", "item_words", "printable",
     "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",
     "console.questions", "console.pit_boss", "console.bounded",
     "console.language", "console.german", "console.german_table",
@@ -132,6 +134,30 @@ def test_the_console_imports_nothing_that_runs() -> None:
     assert faults == []
 
 
+def part_of(module: str) -> str:
+    """``tablectl.journal.rows`` → ``journal``: a module, or a package with all that is in it."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def parts_used(folder: Path) -> dict[str, set[str]]:
+    """Part → the parts that it imports."""
+    used: dict[str, set[str]] = {}
+    for path in files(folder):
+        part = part_of(f"tablectl.{module_of(path)}")
+        names = {name for _, name in imports(path) if name.startswith("tablectl.")}
+        used.setdefault(part, set()).update({part_of(name) for name in names} - {part})
+    return {part: {one for one in others if one in used} for part, others in used.items()}
+
+
+def test_the_parts_stand_in_an_order() -> None:
+    """A package and a module beside it is a part; types alone count too."""
+    used = parts_used(ROOT / "tablectl")
+    assert used["runtime"] >= {"core", "journal", "reader", "delivering", "api"}
+    list(TopologicalSorter(used).static_order())  # raises CycleError, with the circle
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(used | {"journal": used["journal"] | {"service"}}).static_order())
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -139,6 +165,7 @@ def test_the_console_imports_nothing_that_runs() -> None:
         ("def f():\n    import threading", ":2 imports threading"),
         ("from os import path", "imports os.path"),
         ("from tablectl import journal", "imports tablectl.journal"),
+        ("from tablectl.journal import rows", "imports tablectl.journal.rows"),
         ("from tablectl.runtime import Runtime", "imports tablectl.runtime.Runtime"),
         ("from . import runtime", "imports tablectl.runtime"),
         ("from tablectl.clock import now", "imports tablectl.clock.now"),

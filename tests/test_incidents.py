@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tablectl import incidents
 from tablectl.clock import now
-from tablectl.incidents import AT_ONCE, Incidents
+from tablectl.process import incidents
+from tablectl.process.incidents import AT_ONCE, Incidents
 
 
 class Log:

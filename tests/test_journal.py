@@ -37,8 +37,8 @@ from tablectl.events import (
     public_body,
 )
 from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row, decode_row
-from tablectl.journal_pages import Wanted, page
-from tablectl.journal_rows import chained
+from tablectl.journal.pages import Wanted, page
+from tablectl.journal.rows import chained
 
 WALL = 1_796_000_000_000_000_000
 
@@ -306,7 +306,7 @@ def test_a_disk_in_trouble_says_nothing_of_the_file(
         raise error
 
     path = tmp_path / "new.db" if new else filled
-    monkeypatch.setattr("tablectl.journal_file.prepare", fails)
+    monkeypatch.setattr("tablectl.journal.file.prepare", fails)
     with pytest.raises(JournalUnavailable, match=rf"{path.name}: .*as told.*free or mend the disk"):
         Journal.open(path, "T07")
     monkeypatch.undo()

@@ -17,14 +17,16 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from tablectl import api_journal, journal_newest
-from tablectl.cli import check_copies, main
-from tablectl.cli.check_copies import copies_findings
+from tablectl.api import journal as api_journal
+from tablectl.cli import main
+from tablectl.cli.check import copies as check_copies
+from tablectl.cli.check.copies import copies_findings
 from tablectl.config import load_config
 from tablectl.journal import Journal, JournalFault, JournalReader, Row
-from tablectl.journal_backup import NotRestored, backup, restore
-from tablectl.journal_copy import copy_rows
-from tablectl.journal_pages import Wanted, page
+from tablectl.journal import newest as journal_newest
+from tablectl.journal.backup import NotRestored, backup, restore
+from tablectl.journal.copy import copy_rows
+from tablectl.journal.pages import Wanted, page
 from tests.e2e.harness import BARE, PIT_BOSS, Rig, until
 from tests.journals import fill, starts
 from tests.test_api import CARDS, Bench

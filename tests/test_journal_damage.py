@@ -14,10 +14,10 @@ import pytest
 from tablectl.clock import Instant
 from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable, Row
-from tablectl.journal_file import connect, pages_of, sync
-from tablectl.journal_repair import plan
-from tablectl.journal_still import reading
-from tablectl.journal_verify import verify_span
+from tablectl.journal.file import connect, pages_of, sync
+from tablectl.journal.repair import plan
+from tablectl.journal.still import reading
+from tablectl.journal.verify import verify_span
 from tests.journals import fill
 from tests.past_rows import rows_of
 from tests.test_journal import EVENTS
@@ -316,7 +316,7 @@ def test_a_crash_while_a_new_file_is_put_in_place_is_finished(tmp_path: Path, st
     whole = Whole(tmp_path, 25)
     for name, content in whole.files.items():
         (tmp_path / name).write_bytes(content)
-    from tablectl.journal_copy import copy_rows
+    from tablectl.journal.copy import copy_rows
 
     reader = JournalReader.open(whole.path)
     copy_rows(reader, tmp_path / "T07.db.ready", 50)
@@ -359,10 +359,10 @@ def test_mending_that_fails_at_any_sync_is_done_at_the_next_start_and_keeps_one_
             sync(target)
 
         with monkeypatch.context() as patch:
-            patch.setattr("tablectl.journal_replaced.sync", fails)
+            patch.setattr("tablectl.journal.replaced.sync", fails)
             if killed:
-                patch.setattr("tablectl.journal_replaced.forget_aside", lambda _: None)
-                patch.setattr("tablectl.journal_repair.forget_aside", lambda _: None)
+                patch.setattr("tablectl.journal.replaced.forget_aside", lambda _: None)
+                patch.setattr("tablectl.journal.repair.forget_aside", lambda _: None)
             with contextlib.suppress(JournalUnavailable):
                 Journal.open(path, "T07").close()
         reached = left[0] <= 0
@@ -381,7 +381,7 @@ def test_a_start_says_that_it_is_busy_in_every_stretch_of_work(
     """Counted in rows that were read and bytes that were copied, since it was said the last time."""
     for module in ("journal.PAGE", "journal_reader.PAGE", "journal_copy.PAGE", "journal_repair.PAGE"):
         monkeypatch.setattr(f"tablectl.{module}", 10)
-    monkeypatch.setattr("tablectl.journal_file.CHUNK", 4096)
+    monkeypatch.setattr("tablectl.journal.file.CHUNK", 4096)
     path = tmp_path / "T07.db"
     rows, read, most = fill(path, 6), [0], [0]
     size = path.stat().st_size
@@ -427,7 +427,7 @@ def test_a_large_file_is_not_looked_through_for_the_sake_of_a_detail(
     (tmp_path / "T07.db").write_bytes(content)
     with contextlib.closing(connect(tmp_path / "T07.db", "ro")) as db:
         assert "Page 3" in pages_of(db)
-        monkeypatch.setattr("tablectl.journal_file.MOST_CHECKED", 8192)
+        monkeypatch.setattr("tablectl.journal.file.MOST_CHECKED", 8192)
         assert pages_of(db) == ""
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.cli.check import FAIL
-from tablectl.cli.check_journal import journal_findings
+from tablectl.cli.check.findings import FAIL
+from tablectl.cli.check.journal import journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
 from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, JournalUnavailable, Row
-from tablectl.journal_disk import cause_of
-from tablectl.journal_writer import Batch, JournalWriter
-from tablectl.notify import status as service_status
+from tablectl.journal.disk import cause_of
+from tablectl.journal.writer import Batch, JournalWriter
+from tablectl.process.notify import status as service_status
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, Rig, until
 from tests.test_api import CARDS, Bench, stream

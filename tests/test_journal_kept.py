@@ -15,21 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from tablectl import journal_keep
-from tablectl.cli import check_copies
+from tablectl.cli.check import copies as check_copies
 from tablectl.clock import SECOND, Instant, now
 from tablectl.config import load_config
 from tablectl.events import RowsRemoved, private_body
 from tablectl.journal import Journal, JournalFault, JournalReader, Row, decode_row
-from tablectl.journal_backup import Backups, backup, backups_of, restore
-from tablectl.journal_copy import copy_rows
-from tablectl.journal_keep import DAY, keep, removable
-from tablectl.journal_mirror import LATE, Mirror
-from tablectl.journal_newest import NewestFile
-from tablectl.journal_verify import Span, verify_span
-from tablectl.journal_writer import Batch, JournalWriter
-from tablectl.mirror_fault import AWAY
-from tablectl.replay import replay, replay_journal
+from tablectl.journal import keep as journal_keep
+from tablectl.journal.backup import Backups, backup, backups_of, restore
+from tablectl.journal.copy import copy_rows
+from tablectl.journal.keep import DAY, keep, removable
+from tablectl.journal.mirror import LATE, Mirror
+from tablectl.journal.mirror_fault import AWAY
+from tablectl.journal.newest import NewestFile
+from tablectl.journal.replay import replay, replay_journal
+from tablectl.journal.verify import Span, verify_span
+from tablectl.journal.writer import Batch, JournalWriter
 from tablectl.runtime import Runtime
 from tablectl.table import Started
 from tests.e2e.harness import until
@@ -245,7 +245,7 @@ async def test_the_keeper_asks_for_what_is_old_and_leaves_what_is_damaged(
 ) -> None:
     rows = fill(path, shoe_days=100)
     reader = JournalReader.open(path)
-    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
+    monkeypatch.setattr("tablectl.journal.keep.FIRST_LOOK", 0)
     late = Instant(0, WALL + 9_000 * DAY)
 
     async def asked(seconds: float, journal: Journal | None = None) -> list[int]:
@@ -275,8 +275,8 @@ async def test_the_keeper_outlives_what_is_damaged(
     path: Path, bad: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = fill(path)
-    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0)
-    monkeypatch.setattr("tablectl.journal_keep.LOOK", 0)
+    monkeypatch.setattr("tablectl.journal.keep.FIRST_LOOK", 0)
+    monkeypatch.setattr("tablectl.journal.keep.LOOK", 0)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE rows SET private = ? WHERE row = ?", (bad, starts(rows)[0]))
     looks: list[Instant] = []
@@ -301,7 +301,7 @@ def test_a_table_removes_what_is_old_and_goes_on(tmp_path: Path, monkeypatch: py
         '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/none"\n'
         '[journal]\npath = "T07.db"\nkeep_days = 400\n[api]\nsocket = "t.sock"\n'
     )
-    monkeypatch.setattr("tablectl.journal_keep.FIRST_LOOK", 0.05)
+    monkeypatch.setattr("tablectl.journal.keep.FIRST_LOOK", 0.05)
     runtime = Runtime(load_config(config), clock=lambda: Instant(now().boot, WALL + 9_000 * DAY))
     runtime.start()
     upto = starts(rows)[2] - 1

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tablectl import journal_repair
 from tablectl.journal import Journal, JournalFault, JournalReader, JournalUnavailable
-from tablectl.journal_backup import backup, restore
-from tablectl.journal_copy import INSERT, values_of
-from tablectl.journal_file import SCHEMA, open_existing
-from tablectl.journal_rows import chained, genesis
-from tablectl.journal_verify import verify_span
-from tablectl.replay import replay_journal
+from tablectl.journal import repair as journal_repair
+from tablectl.journal.backup import backup, restore
+from tablectl.journal.copy import INSERT, values_of
+from tablectl.journal.file import SCHEMA, open_existing
+from tablectl.journal.replay import replay_journal
+from tablectl.journal.rows import chained, genesis
+from tablectl.journal.verify import verify_span
 from tests.data_tools.golden import fold
 from tests.test_golden_journal import GOLDEN, Kept, load
 

@@ -13,19 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.cli import check_journal, main
-from tablectl.cli.check import FAIL, OK, WARN, Finding
-from tablectl.cli.check_copies import copies_findings
-from tablectl.cli.check_journal import history, journal_findings
+from tablectl.cli import main
+from tablectl.cli.check import journal as check_journal
+from tablectl.cli.check.copies import copies_findings
+from tablectl.cli.check.findings import FAIL, OK, WARN, Finding
+from tablectl.cli.check.journal import history, journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
 from tablectl.events import ControllerStarted, RoundResulted, private_body, public_body
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
-from tablectl.journal_beside import _ALSO, _MADE
-from tablectl.journal_reader import PAGE
-from tablectl.journal_replaced import decide
+from tablectl.journal.beside import _ALSO, _MADE
+from tablectl.journal.reader import PAGE
+from tablectl.journal.replaced import decide
+from tablectl.journal.replay import replay_journal
 from tablectl.lock import TableLock
-from tablectl.replay import replay_journal
 from tests.journals import fill
 
 CONFIG = (

@@ -17,7 +17,7 @@ import pytest
 from tablectl.clock import SECOND, Instant
 from tablectl.events import ControllerStarted, private_body
 from tablectl.journal import Journal, Row
-from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.journal.writer import Batch, JournalWriter
 
 PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))
 
@@ -243,7 +243,7 @@ from pathlib import Path
 from tablectl.clock import Instant
 from tablectl.events import TableClosed, private_body, public_body
 from tablectl.journal import Journal, Row
-from tablectl.journal_writer import Batch, JournalWriter
+from tablectl.journal.writer import Batch, JournalWriter
 journal = Journal.open(Path(sys.argv[1]), "T07")
 row, sequence = journal.last()
 def durable(batches):

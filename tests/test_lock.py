@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.journal import Journal, Row
-from tablectl.journal_place import where_in_file
+from tablectl.journal.place import where_in_file
 from tablectl.lock import TableLock, TableLocked, holder, while_stopped
 
 HOLD = """

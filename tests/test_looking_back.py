@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tablectl import events as ev
 from tablectl.cards import DECK
-from tablectl.explain import NotExplained, explain
-from tablectl.journal_rows import Row
-from tablectl.past import past_of
-from tablectl.shoe_report import shoe_report
+from tablectl.journal.rows import Row
+from tablectl.past.explain import NotExplained, explain
+from tablectl.past.settled import past_of
+from tablectl.past.shoe_report import shoe_report
 from tablectl.table import Command, Expect, Kind, Phase, offered
 from tablectl.table.inputs import Past
 from tests.past_rows import entries_of, rows_of

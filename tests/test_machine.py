@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
-from tablectl.machine import (
+from tablectl.technician.machine import (
     Holders,
     connected_ports,
     grabbers,

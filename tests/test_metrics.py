@@ -13,10 +13,10 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from tablectl.api.metrics import METRICS, Metrics
 from tablectl.clock import SECOND
 from tablectl.config import load_config
 from tablectl.health import Condition
-from tablectl.metrics import METRICS, Metrics
 from tablectl.runtime import Runtime
 from tablectl.table import HOLDS, Phase
 from tests.cli.fake_daemon import tablectl

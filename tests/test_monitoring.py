@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tablectl.metrics import METRICS
+from tablectl.api.metrics import METRICS
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = (ROOT / "docs" / "metrics.md").read_text()

@@ -18,8 +18,8 @@ import pytest
 
 from tablectl.events import Event, RoundAmended, RoundVoided
 from tablectl.journal import Journal, JournalFault, JournalReader
-from tablectl.journal_pages import Wanted, page, shoe_in_play
-from tablectl.journal_rounds import said
+from tablectl.journal.pages import Wanted, page, shoe_in_play
+from tablectl.journal.rounds import said
 from tests.journals import WALL, played, rows_of
 
 SHOES = 3

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tablectl import events as ev
-from tablectl.journal_rows import JournalFault, Row
-from tablectl.past import parse_round, past_of
+from tablectl.journal.rows import JournalFault, Row
+from tablectl.past.settled import parse_round, past_of
 from tests.past_rows import rows_of
 from tests.table.playing import NATURAL, Play, house
 

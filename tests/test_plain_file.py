@@ -17,9 +17,9 @@ from tablectl.credentials import read_credentials
 from tablectl.delivery.nats_connection import _read as read_nats
 from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable
-from tablectl.inlining import inlined
 from tablectl.plain_file import parse_toml, read_file
 from tablectl.profiles import ConfigError, load_rules
+from tablectl.technician.inlining import inlined
 
 ROOT = Path(__file__).parent.parent
 
@@ -140,11 +140,11 @@ def test_what_is_a_file_is_read_to_its_last_byte(tmp_path: Path) -> None:
 ELSEWHERE = {
     "tablectl/cli/gameserver.py": "named on the command line, and may be a pipe of the shell's",
     "tablectl/demo/files.py": "shipped with the program",
-    "tablectl/devices.py": "shipped with the program",
+    "tablectl/technician/devices.py": "shipped with the program",
     "tablectl/display/page_files.py": "shipped with the program",
     "tablectl/lock.py": "the kernel's own",
-    "tablectl/machine.py": "the kernel's own",
-    "tablectl/cli/check_device.py": "the kernel's own",
+    "tablectl/technician/machine.py": "the kernel's own",
+    "tablectl/cli/check/device.py": "the kernel's own",
     "drivers/tablectl_drivers/links_serial.py": "the kernel's own",
     "tablectl/plain_file.py": "",
 }

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tablectl.api_raw import MOST_LISTENERS, RAW
+from tablectl.api.raw import MOST_LISTENERS, RAW
 from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
 from tablectl.events import CommandRecorded
-from tablectl.inlining import inlined
 from tablectl.local import NoStream
-from tablectl.raw_tap import QUEUE, Entry, RawTap
+from tablectl.reader.tap import QUEUE, Entry, RawTap
 from tablectl.scanner import Arrived, Discarded, Label, Reject, Scan, ScannerLost, ScannerRestored
+from tablectl.technician.inlining import inlined
 from tests.e2e.harness import BARE, PIT_BOSS
 from tests.test_api import CARDS, Bench
 

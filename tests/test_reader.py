@@ -30,8 +30,8 @@ from tablectl import clock
 from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
 from tablectl.reader import Reader
-from tablectl.reader_intake import Intake
-from tablectl.reader_state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling, Told
+from tablectl.reader.intake import Intake
+from tablectl.reader.state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling, Told
 from tablectl.scanner import (
     Arrival,
     Arrived,
@@ -788,7 +788,7 @@ class FastWait:
 def test_an_hour_without_scanner_writes_little(flapping: bool, world: World, mocker: MockerFixture) -> None:
     """No port with a reason that changes at every try; or a port that opens, settles and is lost at once."""
     fast = FastWait()
-    mocker.patch("tablectl.reader.select.poll", return_value=fast)
+    mocker.patch("tablectl.reader.thread.select.poll", return_value=fast)
     end = fast.boot + 3600 * SECOND
     tries = 0
 

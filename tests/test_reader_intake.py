@@ -6,7 +6,7 @@ import pytest
 
 from tablectl.cards import Card
 from tablectl.clock import Instant
-from tablectl.reader_intake import Counters, Intake
+from tablectl.reader.intake import Counters, Intake
 from tablectl.scanner import Arrival, Decoded, DeviceEvent, DeviceKind, Item, Label, Reject, Scan
 
 CARD = Scan(Card.parse("8S"), Label.NONE, b"8S")

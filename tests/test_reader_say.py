@@ -15,7 +15,7 @@ from tablectl_drivers.links_serial import SerialDefaults, SerialLink
 
 from tablectl.clock import SECOND
 from tablectl.reader import Reader
-from tablectl.reader_say import Away, Mouth
+from tablectl.reader.say import Away, Mouth
 from tablectl.scanner import Decoded, Driver, Link, ScannerLost, ScannerRestored, Traits
 from tests.ptys import Pty, a_pty
 from tests.test_reader import Lines, Rig

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tablectl_drivers.angel_eye_encoder import Encoder
 
-from tablectl.capture import Piece, decoded
 from tablectl.cards import Card, Outcome
 from tablectl.house import HouseRules
 from tablectl.plugins import load_driver
 from tablectl.profiles import load_rules
-from tablectl.rehearsal import Rehearsal, Step, burns_at_begin
 from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Scan, Traits
+from tablectl.technician.capture import Piece, decoded
+from tablectl.technician.rehearsal import Rehearsal, Step, burns_at_begin
 from tests.recordings import captures, read
 from tests.table.playing import ANGEL_EYE, house
 

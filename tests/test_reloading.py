@@ -20,11 +20,11 @@ from tablectl.demo.files import new_secret
 from tablectl.house import HouseRules
 from tablectl.late_credentials import handed_over_once
 from tablectl.logs import setup_logging
-from tablectl.notify import MOST, short, status
 from tablectl.pins import make_line
 from tablectl.plain_file import MOST_BYTES
+from tablectl.process.notify import MOST, short, status
+from tablectl.process.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tablectl.profiles import ConfigError
-from tablectl.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
 from tests.e2e.programs import Forked, run_code
 from tests.test_api import CARDS, Bench
@@ -294,14 +294,14 @@ def test_a_loop_that_does_not_come_to_it_in_time_takes_nothing_then_or_later(
         with bench.config.open("a") as config:
             config.write("[health]\nmute_after = 5.0\n")
             config.write(f'[beeper]\ndriver = "bell"\nterminal = "{bench.folder}/bell"\n')
-        monkeypatch.setattr("tablectl.reloading.PATIENCE", 0.05)
+        monkeypatch.setattr("tablectl.process.reloading.PATIENCE", 0.05)
         runtime.service.loop.call_soon_threadsafe(answers.wait, 20)
         reload(reloads)
         assert log.last[0] == "error" and "nothing was taken over" in reloads.said
         answers.set()
         drain(bench)
         assert not taken and runtime.core.around is around and runtime.scanner._limits == limits
-        monkeypatch.setattr("tablectl.reloading.PATIENCE", 5.0)
+        monkeypatch.setattr("tablectl.process.reloading.PATIENCE", 5.0)
         found = runtime.reload(load_config(bench.config)).taken  # and now all of it, as if for the first time
         assert {RULES, PIT, "health.mute_after", "beeper.driver"} <= set(found) and taken == [3, 1, 2]
 
@@ -311,7 +311,7 @@ def test_what_a_reload_says_is_true_however_close_the_end_of_its_patience(
 ) -> None:
     with table() as bench:
         for patience in [0.0, 0.0001, 0.0003, 0.001] * 5:
-            monkeypatch.setattr("tablectl.reloading.PATIENCE", patience)
+            monkeypatch.setattr("tablectl.process.reloading.PATIENCE", patience)
             before = bench.runtime._reloading.running.health.mute_after
             new = load_config(bench.config)
             new = new.model_copy(update={"health": new.health.model_copy(update={"mute_after": before + 1})})

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tablectl import replay as replay_module
 from tablectl.cards import Position
 from tablectl.clock import Instant
 from tablectl.config import load_config
@@ -27,7 +26,8 @@ from tablectl.events import (
     public_body,
 )
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
-from tablectl.replay import Answered, replay, replay_journal
+from tablectl.journal import replay as replay_module
+from tablectl.journal.replay import Answered, replay, replay_journal
 from tablectl.table.checkpoint import before
 from tests.journals import fill
 from tests.test_api import CARDS, Bench

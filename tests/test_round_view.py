@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tablectl import events as ev
 from tablectl.cards import DECK, Position
-from tablectl.explain import explain
-from tablectl.journal_rows import Row
-from tablectl.round_faces import FACE
-from tablectl.round_view import INTEGRITY, round_view
+from tablectl.journal.rows import Row
+from tablectl.past.explain import explain
+from tablectl.past.round_faces import FACE
+from tablectl.past.round_view import INTEGRITY, round_view
 from tablectl.table import Kind, Phase, offered
 from tests.past_rows import entries_of, rows_of
 from tests.table.playing import Play, house

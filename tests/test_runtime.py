@@ -21,18 +21,18 @@ from typing import Any
 import pytest
 import structlog
 
-from tablectl.api import socket_folder
+from tablectl.api.app import socket_folder
 from tablectl.clock import SECOND, now
 from tablectl.config import load_config
 from tablectl.core import Record
 from tablectl.events import HandTurned, PinAttempted, private_body, public_body
 from tablectl.gameserver.store import Store
 from tablectl.journal import Journal, JournalFault, Row
-from tablectl.journal_file import beside
-from tablectl.journal_replaced import keep_aside
+from tablectl.journal.file import beside
+from tablectl.journal.replaced import keep_aside
 from tablectl.lock import TableLocked
 from tablectl.logs import setup_logging
-from tablectl.notify import notify
+from tablectl.process.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 from tablectl.table import Trouble
@@ -330,7 +330,7 @@ def test_a_torn_end_is_cut_the_table_is_held_and_people_are_told() -> None:
 FULL = """
 import sqlite3, sys
 from pathlib import Path
-from tablectl import journal_file
+from tablectl.journal import file as journal_file
 from tablectl.config import load_config
 from tablectl import daemon
 from tablectl.daemon import run

@@ -16,7 +16,7 @@ from tablectl.clock import SECOND, Instant
 from tablectl.config import load_config
 from tablectl.config_sections import HealthConfig, ScannerConfig
 from tablectl.health import REFUSED_FOR
-from tablectl.reader_intake import Counters
+from tablectl.reader.intake import Counters
 from tablectl.runtime import Runtime
 from tablectl.scanner_watch import ScannerWatch
 from tablectl.table import Phase, State

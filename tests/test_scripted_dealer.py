@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tablectl.cards import Card, Outcome
+from tablectl.demo.scripted_dealer import PitBoss, ScriptedDealer
 from tablectl.emulation import Drawn
 from tablectl.local import NotReachable
-from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 from tablectl.table.reasons import problem
 
 
@@ -330,8 +330,8 @@ def test_at_a_persons_pace_a_slow_machine_is_waited_for(
             table.sees_cards = now[0] > 3.0
         return original(newer)
 
-    monkeypatch.setattr("tablectl.scripted_dealer.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("tablectl.scripted_dealer.time.sleep", lambda _: None)
+    monkeypatch.setattr("tablectl.demo.scripted_dealer.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tablectl.demo.scripted_dealer.time.sleep", lambda _: None)
     table.state = state  # type: ignore[method-assign]
     turns(table, Box("8S", "9S"), pause=pause)
     assert table.said == said

@@ -12,7 +12,7 @@ import pytest
 from tablectl.answered import Answer
 from tablectl.clock import Instant
 from tablectl.core import Durable
-from tablectl.journal_writer import Batch
+from tablectl.journal.writer import Batch
 from tablectl.service import Published, Service
 from tablectl.table import State
 

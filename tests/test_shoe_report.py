@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tablectl import events as ev
 from tablectl.cards import DECK
-from tablectl.shoe_report import shoe_report
+from tablectl.past.shoe_report import shoe_report
 from tablectl.table import Kind, Phase, offered
 from tests.table.playing import Play, Recorded, house
 

@@ -20,22 +20,22 @@ from typing import Any, cast
 import pytest
 from tablectl_drivers import bee_tek, hid_pos
 
-from tablectl import line_speeds
-from tablectl.api_speeds import NOT_BACK, OPENED, SPEEDS, LineTrials, in_use
+from tablectl.api.speeds import NOT_BACK, OPENED, SPEEDS, LineTrials, in_use
 from tablectl.cards import Card
 from tablectl.cli import main
 from tablectl.clock import SECOND
 from tablectl.config import load_config
 from tablectl.events import CommandRecorded, ScanPassed
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import decode_row
+from tablectl.journal.rows import decode_row
 from tablectl.local import Client, NoStream
-from tablectl.raw_tap import Entry
 from tablectl.reader import Reader
-from tablectl.reader_trial import TRYING, NotNow, Trial, Tried, Trying
+from tablectl.reader.tap import Entry
+from tablectl.reader.trial import TRYING, NotNow, Trial, Tried, Trying
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrival, Driver, Link, LinkFault, ScannerLost, ScannerRestored, Traits
 from tablectl.table import Phase, State
+from tablectl.technician import line_speeds
 from tests.descriptors import descriptors, settled_descriptors
 from tests.e2e.harness import BARE, PIT_BOSS, until
 from tests.fixed_speed import Shoe
@@ -346,7 +346,7 @@ async def test_a_table_opened_while_a_trial_is_still_being_written_down_is_not_t
 
 
 async def test_open_is_refused_when_the_scanner_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablectl.api_speeds.BACK_WITHIN", 0.05)
+    monkeypatch.setattr("tablectl.api.speeds.BACK_WITHIN", 0.05)
     trials = LineTrials(cast(Reader, Asked()))
     with trials.claimed(idle()) as trial:
         assert trials.start(trial) is None

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from tablectl.clock import SECOND, Instant
-from tablectl.journal_disk import Cause
-from tablectl.journal_trouble import trouble_of
-from tablectl.supervision import Supervision
+from tablectl.journal.disk import Cause
+from tablectl.journal.trouble import trouble_of
+from tablectl.process.supervision import Supervision
 from tablectl.table import Trouble
 
 NOW = 1_000 * SECOND

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tablectl import timely
-from tablectl.cli import check
+from tablectl.cli.check import server
 from tablectl.config import load_config
 from tablectl.conformance import Kit, kit
 
@@ -69,7 +69,7 @@ def dripping(where: str) -> Iterator[int]:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(kit, "DEADLINE", 0.15)
-    monkeypatch.setattr(check, "SECONDS", 0.15)
+    monkeypatch.setattr(server, "SECONDS", 0.15)
     begun = time.monotonic()
     yield
     assert time.monotonic() - begun < 5
@@ -96,14 +96,14 @@ def test_check_waits_so_long_and_no_longer(where: str, tmp_path: Path) -> None:
             f'[server]\nurl = "{url(where, port)}"\n[journal]\npath = "T07.db"\n[secrets]\nfolder = "."\n'
             f'[api]\nsocket = "{tmp_path}/none.sock"\n'
         )
-        (found,) = check._server(load_config(path))
+        (found,) = server.server_findings(load_config(path))
     assert (found.grade, found.text) == ("FAIL", f"{url(where, port)}: no answer within 0.15 s")
 
 
 @pytest.mark.parametrize("where", [where for where in DRIPS if "handshake" in where])
 def test_the_other_clock_is_asked_so_long_and_no_longer(where: str) -> None:
     with dripping(where) as port:
-        assert check._clock_apart("127.0.0.1", port) is None
+        assert server._clock_apart("127.0.0.1", port) is None
 
 
 def test_a_connection_that_is_in_time_is_left_alone() -> None:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tablectl_drivers import angel_eye, bee_tek
 
 from tablectl.cards import DECK
-from tablectl.fitting import fits
 from tablectl.item_words import hex_of, item_json
 from tablectl.plugins import load_driver
-from tablectl.raw_tap import Entry
+from tablectl.reader.tap import Entry
 from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
-from tablectl.verdict import KEEP, Tally, is_text, verdict
+from tablectl.technician.fitting import fits
+from tablectl.technician.verdict import KEEP, Tally, is_text, verdict
 
 S = 10**9
 CARD = Scan(DECK[0], Label.NONE, b"x")

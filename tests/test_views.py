@@ -19,8 +19,8 @@ from tablectl.events import (
     private_body,
     public_body,
 )
-from tablectl.journal_rows import Row
-from tablectl.round_view import round_view
+from tablectl.journal.rows import Row
+from tablectl.past.round_view import round_view
 from tablectl.table import Phase, State
 from tablectl.table.holds import HOLDS
 from tablectl.table.state import Hold, Loose, Round

@@ -12,7 +12,7 @@ from tablectl.cli.arguments import Text, json_option
 from tablectl.cli.output import REFUSED, Refused, escape
 
 if TYPE_CHECKING:
-    from tablectl.devices import Device
+    from tablectl.technician.devices import Device
 
 NOTHING = (
     "nothing is plugged in that a scanner could be: no serial port, no USB scanner.",
@@ -50,7 +50,7 @@ def devices(host: IPv4Address | IPv6Address | None, driver: str | None, as_json:
               tablectl devices --driver angel-eye
               tablectl devices --host 192.0.2.10
     """
-    from tablectl.devices import installed
+    from tablectl.technician.devices import installed
 
     drivers, troubles = installed()
     if driver is not None and driver not in {one.name for one in drivers}:
@@ -66,8 +66,8 @@ def devices(host: IPv4Address | IPv6Address | None, driver: str | None, as_json:
 
 
 def _plugged(driver: str | None, troubles: list[str], as_json: bool) -> int:
-    from tablectl.devices import Device, find_all, fitting, installed
-    from tablectl.machine import Holders, grabbers, holders
+    from tablectl.technician.devices import Device, find_all, fitting, installed
+    from tablectl.technician.machine import Holders, grabbers, holders
 
     found, more = find_all()
     troubles = [*troubles, *more, *grabbers()]
@@ -97,7 +97,7 @@ def _plugged(driver: str | None, troubles: list[str], as_json: bool) -> int:
 
 def device_lines(device: Device, whole: bool) -> list[str]:
     """One device for people; the lines to paste last, set in."""
-    from tablectl.devices import ADAPTERS, scanner_lines
+    from tablectl.technician.devices import ADAPTERS, scanner_lines
 
     found = device.found
     adapter = f" ({ADAPTERS[found.usb[:4]]} adapter)" if found.line and found.usb[:4] in ADAPTERS else ""
@@ -117,7 +117,7 @@ def device_lines(device: Device, whole: bool) -> list[str]:
 
 
 def _json(device: Device) -> dict[str, Any]:
-    from tablectl.devices import scanner_lines
+    from tablectl.technician.devices import scanner_lines
 
     found = device.found
     return {
@@ -139,9 +139,9 @@ def _json(device: Device) -> dict[str, Any]:
 
 
 def _host(host: IPv4Address | IPv6Address, drivers: list[str], whole: bool, as_json: bool) -> int:
-    from tablectl.devices import scanner_lines
-    from tablectl.machine import connected_ports
-    from tablectl.serial_servers import PORTS, USABLE, try_ports
+    from tablectl.technician.devices import scanner_lines
+    from tablectl.technician.machine import connected_ports
+    from tablectl.technician.serial_servers import PORTS, USABLE, try_ports
 
     taken = connected_ports(host) & set(PORTS)
     answers = try_ports(host, tuple(port for port in PORTS if port not in taken))

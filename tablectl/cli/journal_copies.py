@@ -66,9 +66,9 @@ def _made_here(config: Any, folder: str | None) -> dict[str, Any]:
     import sqlite3
     from contextlib import closing
 
-    from tablectl.journal_backup import backup as make
-    from tablectl.journal_reader import JournalReader
-    from tablectl.journal_rows import JournalFault
+    from tablectl.journal.backup import backup as make
+    from tablectl.journal.reader import JournalReader
+    from tablectl.journal.rows import JournalFault
 
     with stopped(config):
         try:
@@ -90,8 +90,8 @@ def restore(target: Target, file: str, older: bool, config_file: str | None) -> 
     Example:  tablectl journal restore /mnt/mirror/tablectl/T07.db
     """
     from tablectl.cli.technician import daemon_or_configuration
-    from tablectl.journal_backup import NotRestored
-    from tablectl.journal_backup import restore as put_back
+    from tablectl.journal.backup import NotRestored
+    from tablectl.journal.backup import restore as put_back
 
     client, config = daemon_or_configuration(target, config_file)
     if client is not None:

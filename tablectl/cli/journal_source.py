@@ -16,7 +16,7 @@ from tablectl.local import Client
 
 if TYPE_CHECKING:
     from tablectl.config import Config
-    from tablectl.journal_reader import JournalReader
+    from tablectl.journal.reader import JournalReader
 
 WHOLE = 600.0
 """The longest (s) one answer of the daemon may take: a span of a long shoe on a slow machine."""
@@ -65,7 +65,7 @@ class FromFile:
 
     def facts(self) -> dict[str, Any]:
         """Which journal it is, and where it begins and ends."""
-        from tablectl.journal_pages import facts
+        from tablectl.journal.pages import facts
 
         with _faults():
             return facts(self.reader)
@@ -73,7 +73,7 @@ class FromFile:
     def page(self, query: Mapping[str, int]) -> dict[str, Any]:
         """Some rows, and where to go on."""
         from tablectl.clock import SECOND
-        from tablectl.journal_pages import Wanted, page
+        from tablectl.journal.pages import Wanted, page
 
         since, until = query.get("since"), query.get("until")
         wanted = Wanted(
@@ -93,8 +93,8 @@ class FromFile:
 
     def verify(self, after: int) -> dict[str, Any]:
         """One span."""
-        from tablectl.journal_rows import JournalFault
-        from tablectl.journal_verify import verify_span
+        from tablectl.journal.rows import JournalFault
+        from tablectl.journal.verify import verify_span
 
         try:
             return asdict(verify_span(self.reader, after))
@@ -106,7 +106,7 @@ class FromFile:
 def _faults() -> Iterator[None]:
     import sqlite3
 
-    from tablectl.journal_rows import JournalFault
+    from tablectl.journal.rows import JournalFault
 
     try:
         yield
@@ -117,7 +117,7 @@ def _faults() -> Iterator[None]:
 @contextmanager
 def stopped(config: Config) -> Iterator[None]:
     """The table's lock, so that no daemon starts meanwhile. Raises :class:`Refused`."""
-    from tablectl import direct
+    from tablectl.technician import direct
 
     try:
         with direct.locked(config):
@@ -134,7 +134,7 @@ def journal_of(target: Target, config_file: str | None) -> Iterator[FromDaemon |
         yield FromDaemon(client)
         return
     assert config is not None
-    from tablectl.journal_reader import JournalReader
+    from tablectl.journal.reader import JournalReader
 
     with stopped(config):
         with _faults():

@@ -45,7 +45,7 @@ def play(
         from tablectl.demo.running_table import CannotPlay
         from tablectl.demo.running_table import play as deal
         from tablectl.demo.screen import Screen
-        from tablectl.scripted_dealer import PitBoss
+        from tablectl.demo.scripted_dealer import PitBoss
 
         config = load_config(config_path(config_file))
         pit_boss = PitBoss(person, read_pin(pin_stdin, f"PIN of {person}: ")) if person is not None else None

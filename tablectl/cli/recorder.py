@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from tablectl.capture import MOST_BYTES, CaptureFault, Header, Piece, header_text, piece_line
 from tablectl.cli import output
 from tablectl.cli.output import Refused, escape
 from tablectl.cli.read import mapping, word
+from tablectl.technician.capture import MOST_BYTES, CaptureFault, Header, Piece, header_text, piece_line
 
 MOST_TIME = 10**17
 """ns; three years."""

@@ -14,8 +14,8 @@ from tablectl.cli.output import REFUSED, Refused, complain, escape
 from tablectl.printable import number_of
 
 if TYPE_CHECKING:
-    from tablectl.capture import Recording
-    from tablectl.rehearsal import Step
+    from tablectl.technician.capture import Recording
+    from tablectl.technician.rehearsal import Step
 
 
 @click.command("replay")
@@ -33,14 +33,14 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
     """
     recording = _read(file)
     with configuration():
-        from tablectl.capture import decoded, item_line
         from tablectl.config import load_config
         from tablectl.item_words import item_json
         from tablectl.plugins import load_driver
         from tablectl.profiles import load_rules
-        from tablectl.rehearsal import Rehearsal, burns_at_begin
         from tablectl.scanner import DeviceEvent, DeviceKind, Reject, Scan
         from tablectl.scanner_setup import load_scanner
+        from tablectl.technician.capture import decoded, item_line
+        from tablectl.technician.rehearsal import Rehearsal, burns_at_begin
 
         header = recording.header
         rules = load_rules("live-casino")
@@ -91,8 +91,8 @@ def replay(file: str, config_file: str | None, as_json: bool) -> int:
 
 def _read(file: str) -> Recording:
     """The recording. Raises :class:`Refused`, naming the line."""
-    from tablectl.capture import MOST_BYTES, CaptureFault, parse_capture
     from tablectl.plain_file import read_file
+    from tablectl.technician.capture import MOST_BYTES, CaptureFault, parse_capture
 
     try:
         data = read_file(Path(file), MOST_BYTES)

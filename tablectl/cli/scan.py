@@ -17,7 +17,7 @@ from tablectl.cli.target import Target
 from tablectl.cli.technician import Asking, listening, taps
 
 if TYPE_CHECKING:
-    from tablectl.verdict import Tally
+    from tablectl.technician.verdict import Tally
 
 
 @click.command("scan")
@@ -44,7 +44,7 @@ def scan(
     Example:  tablectl scan --seconds 20
               tablectl scan --raw --as bo --reason "device: dead shoe"
     """
-    from tablectl.verdict import Tally, verdict
+    from tablectl.technician.verdict import Tally, verdict
 
     tally, screen = Tally(), _Screen(raw=raw, as_json=as_json)
     source: Mapping[str, Any] = {}

@@ -18,8 +18,8 @@ from tablectl.local import NotReachable
 
 if TYPE_CHECKING:
     from tablectl.config import Config
-    from tablectl.raw_tap import Entry
-    from tablectl.verdict import Tally
+    from tablectl.reader.tap import Entry
+    from tablectl.technician.verdict import Tally
 
 SPEED_SECONDS = 6.0
 """How long each line speed is tried here; a card every two seconds is enough."""
@@ -30,8 +30,8 @@ def other(tally: Tally, heard: Heard, source: Mapping[str, Any], timed_out: bool
 
     ``timed_out``: the time that was given for listening is over, so somebody waits for a trial of speeds.
     """
-    from tablectl.fitting import fits
-    from tablectl.verdict import is_text
+    from tablectl.technician.fitting import fits
+    from tablectl.technician.verdict import is_text
 
     driver, device = str(source.get("driver")), str(source.get("device"))
     settings = mapping(source.get("settings"))
@@ -58,8 +58,8 @@ def other(tally: Tally, heard: Heard, source: Mapping[str, Any], timed_out: bool
 
 def _here(config: Config) -> Generator[Entry, None, None]:
     """Each speed on the port itself, under the lock that is held already."""
-    from tablectl import direct, line_speeds
     from tablectl.scanner_setup import load_scanner
+    from tablectl.technician import direct, line_speeds
 
     driver, own = load_scanner(config)
     for speed in line_speeds.others(driver, own):
@@ -81,7 +81,7 @@ def _here(config: Config) -> Generator[Entry, None, None]:
 
 def _concluded(records: Generator[Entry, None, None], driver: str, settings: Mapping[str, Any]) -> list[str]:
     """What the records of a trial say. Who has heard enough closes them, and that ends the trial."""
-    from tablectl.verdict import Tally
+    from tablectl.technician.verdict import Tally
 
     speed, tally, good = 0, Tally(), False
     tried, any_bytes = [], False
@@ -120,8 +120,8 @@ def _concluded(records: Generator[Entry, None, None], driver: str, settings: Map
 
 def _at(speed: int, tally: Tally, driver: str, settings: Mapping[str, Any]) -> list[str]:
     """Nothing was understood at this speed; but is it the right one?"""
-    from tablectl.fitting import fits
-    from tablectl.verdict import is_text
+    from tablectl.technician.fitting import fits
+    from tablectl.technician.verdict import is_text
 
     if others := fits(tally.pieces, driver, {**settings, "baud": speed}):
         return [f"at {speed} baud {others[0].words}"]

@@ -41,7 +41,7 @@ def check(config_file: str | None, config_only: bool, as_json: bool) -> int:
 
     Example:  tablectl check --config /etc/tablectl/T07.toml
     """
-    from tablectl.cli.check import check_all
+    from tablectl.cli.check.everything import check_all
 
     findings = check_all(lambda: config_path(config_file), config_only)
     good = all(finding.grade != "FAIL" for finding in findings)

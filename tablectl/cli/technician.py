@@ -23,7 +23,7 @@ from tablectl.local import Client, Interrupted, NoStream, NotReachable
 
 if TYPE_CHECKING:
     from tablectl.config import Config
-    from tablectl.raw_tap import Entry
+    from tablectl.reader.tap import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ def listening(target: Target, config_file: str | None, asking: Asking) -> Iterat
         yield Heard(_through(client, "/v1/raw", body), None, trial)
         return
     assert config is not None
-    from tablectl import direct
     from tablectl.scanner_setup import load_scanner
+    from tablectl.technician import direct
 
     with configuration():
         driver, settings = load_scanner(config)

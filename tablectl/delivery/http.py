@@ -11,7 +11,7 @@ from tablectl.delivery.signing import parse_secrets
 from tablectl.delivery.tls import Tls
 from tablectl.delivery.transport import Transport
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Outgoing
+from tablectl.journal.rows import Outgoing
 
 
 class HttpDelivery(Sender):

@@ -23,7 +23,7 @@ from tablectl.events import (
     public_body,
 )
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Outgoing, decode_row
+from tablectl.journal.rows import Outgoing, decode_row
 
 PARKED = "-p"
 SKIPPED = "-s"

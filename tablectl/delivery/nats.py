@@ -20,9 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tablectl.aside import aside
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
-from tablectl.delivery.aside import aside
 from tablectl.delivery.form import EVENT_ID
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_taken import Taken
@@ -31,7 +31,7 @@ from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.sender import Job, Sender
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Outgoing
+from tablectl.journal.rows import Outgoing
 
 
 class NatsDelivery(Sender):

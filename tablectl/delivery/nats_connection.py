@@ -18,8 +18,8 @@ from urllib.parse import SplitResult, urlsplit
 import nats.errors
 from nats.aio.client import Client, RawCredentials
 
+from tablectl.aside import aside
 from tablectl.delivery import ways
-from tablectl.delivery.aside import aside
 from tablectl.delivery.nats_words import Fault, unreachable
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, renewed
 from tablectl.plain_file import read_file

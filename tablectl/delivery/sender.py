@@ -18,10 +18,10 @@ from typing import Any
 
 import structlog
 
+from tablectl.aside import aside
 from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
-from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead, decided, never_sent
 from tablectl.delivery.lines import Lines
 from tablectl.delivery.outbox import Link, Outbox, Trouble
@@ -29,7 +29,7 @@ from tablectl.delivery.standing import standing, tries_in
 from tablectl.delivery.stock import Stock
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalFault, JournalReader
-from tablectl.journal_rows import Outgoing
+from tablectl.journal.rows import Outgoing
 
 LOOK = 0.25
 DAY = 86_400 * SECOND

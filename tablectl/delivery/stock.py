@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tablectl.aside import aside
 from tablectl.delivery.actions import Send
-from tablectl.delivery.aside import aside
 from tablectl.delivery.instead import Instead, all_instead, cut, decided
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Outgoing
+from tablectl.journal.rows import Outgoing
 
 BATCH_BYTES = 512 << 10
 """A batch is cut before it grows over this; one event always goes."""

@@ -18,10 +18,10 @@ from aiohttp.tracing import Trace
 from yarl import URL
 
 from tablectl import __version__
+from tablectl.aside import Resolver, aside
 from tablectl.clock import SECOND, Instant
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed, retry_after
-from tablectl.delivery.aside import Resolver, aside
 from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, SINGLE_TYPE, words_of
 from tablectl.delivery.signing import sign
 from tablectl.delivery.tls import Tls, TlsFiles, TlsUnusable, alert_of, refused_words, renewed

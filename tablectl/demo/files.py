@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tablectl.demo.scripted_dealer import PitBoss
 from tablectl.pins import make_line
 from tablectl.profiles import config_dir
-from tablectl.scripted_dealer import PitBoss
 
 WINDOW = 20.0
 """Length (s) of the default betting window, which the speed divides."""

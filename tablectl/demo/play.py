@@ -25,6 +25,7 @@ from tablectl.demo.compare import CannotAsk, differences, held_by, held_rounds, 
 from tablectl.demo.files import WINDOW, new_secret, write_config
 from tablectl.demo.game import GameServerThread
 from tablectl.demo.screen import Screen, summary
+from tablectl.demo.scripted_dealer import PitBoss, ScriptedDealer
 from tablectl.emulation import EmulatedShoe
 from tablectl.journal import JournalReader
 from tablectl.local import Client
@@ -33,7 +34,6 @@ from tablectl.plugins import load_driver, load_emulator
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 from tablectl.scanner_setup import resolve_paths
-from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 
 PACE = 0.8
 """How long (s) a dealer takes from one card to the next, which the speed divides."""

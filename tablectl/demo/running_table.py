@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.config import Config
+from tablectl.demo.scripted_dealer import NeedsPitBoss, PitBoss, ScriptedDealer
 from tablectl.emulation import EmulatedShoe
 from tablectl.local import Client, NotReachable
 from tablectl.plugins import load_emulator
 from tablectl.scanner_setup import is_pseudo_terminal, load_scanner
-from tablectl.scripted_dealer import NeedsPitBoss, PitBoss, ScriptedDealer
 
 NAME = "play"
 """Who signs in."""

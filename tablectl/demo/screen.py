@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tablectl.core import Durable
-from tablectl.journal_writer import Batch
-from tablectl.notify import short
+from tablectl.journal.writer import Batch
 from tablectl.printable import escape, number_of
+from tablectl.process.notify import short
 
 
 class Screen:

@@ -26,8 +26,8 @@ from tablectl.display.model import MILLISECOND, About, boards_key, boards_part, 
 from tablectl.display.page_files import HEADERS, PageFile, page_files
 from tablectl.display.rounds import Played, settled_rounds
 from tablectl.events import ShoeStarted
-from tablectl.journal_reader import JournalReader
-from tablectl.journal_rows import JournalFault, decode_row
+from tablectl.journal.reader import JournalReader
+from tablectl.journal.rows import JournalFault, decode_row
 from tablectl.service import Published
 from tablectl.table import State
 

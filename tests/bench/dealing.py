@@ -18,12 +18,12 @@ from tablectl.cards import DECK, Card
 from tablectl.config import Config, load_config
 from tablectl.core import Durable
 from tablectl.demo.files import write_config
-from tablectl.journal_writer import Batch
+from tablectl.demo.scripted_dealer import PitBoss
+from tablectl.journal.writer import Batch
 from tablectl.local import Client, NotReachable
 from tablectl.rules import next_position
 from tablectl.runtime import Runtime
 from tablectl.scanner import Label
-from tablectl.scripted_dealer import PitBoss
 from tablectl.table import Phase
 from tests.bench.wires import Wire
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tablectl.config import Config
 from tablectl.core import Durable
-from tablectl.journal_writer import Batch
+from tablectl.journal.writer import Batch
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrived, Scan
 from tablectl.table import Phase

@@ -22,7 +22,7 @@ from tablectl.config import Config, load_config
 from tablectl.demo.files import new_secret
 from tablectl.events import BettingOpened
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import decode_row
+from tablectl.journal.rows import decode_row
 from tablectl.logs import setup_logging
 from tablectl.runtime import Runtime
 from tests.bench.dealt import BenchTable

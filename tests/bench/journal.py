@@ -24,9 +24,9 @@ from tablectl.clock import Instant
 from tablectl.events import ControllerStarted, Event, private_body, public_body
 from tablectl.house import HouseRules
 from tablectl.journal import Journal, JournalReader, Row
-from tablectl.journal_backup import REST, backup
-from tablectl.journal_mirror import Mirror
-from tablectl.journal_rows import Place
+from tablectl.journal.backup import REST, backup
+from tablectl.journal.mirror import Mirror
+from tablectl.journal.rows import Place
 from tablectl.profiles import load_rules
 from tablectl.simulate import Simulation
 from tablectl.table import decide
@@ -41,8 +41,8 @@ _START = """
 import json, resource, sys, time
 from pathlib import Path
 from tablectl.journal import Journal
-from tablectl.replay import replay, replay_journal
-from tablectl.journal_rows import decode_row
+from tablectl.journal.replay import replay, replay_journal
+from tablectl.journal.rows import decode_row
 path, how = Path(sys.argv[1]), sys.argv[2]
 begun = time.perf_counter()
 journal = Journal.open(path, "BENCH")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tablectl.config import load_config
 from tablectl.demo.files import write_config
+from tablectl.demo.scripted_dealer import PitBoss
 from tablectl.local import Client, NotReachable
 from tablectl.profiles import load_rules
-from tablectl.scripted_dealer import PitBoss
 from tablectl.simulate import simulate
 from tests.bench.floors import raw_pty
 

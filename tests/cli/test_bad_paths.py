@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.cli import main
-from tablectl.cli.check import check_all
+from tablectl.cli.check.everything import check_all
 from tests.test_plain_file import NO_FILES
 
 SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tablectl.cli.check import Finding
-from tablectl.cli.check_device import device_findings
+from tablectl.cli.check.device import device_findings
+from tablectl.cli.check.findings import Finding
 from tablectl.cli.devices import NOTHING
 from tablectl.config import load_config
 from tablectl.finder import Found
 from tablectl.lock import TableLock
-from tablectl.machine import Holders
 from tablectl.plugins import FINDERS, load_finder, names
+from tablectl.technician.machine import Holders
 from tests.cli.conftest import Typed
 from tests.cli.test_technician import alone, configured  # noqa: F401 a fixture
 
@@ -49,9 +49,9 @@ KEYBOARD = Found("usb:046d:c31c@1-2", "Keyboard", line=False, usb="046d:c31c")
 def plugged(monkeypatch: pytest.MonkeyPatch) -> list[Found]:
     """What the finders find; nobody holds it, nothing grabs it."""
     there: list[Found] = []
-    monkeypatch.setattr("tablectl.devices.find_all", lambda: (there, []))
-    monkeypatch.setattr("tablectl.machine.grabbers", lambda: [])
-    monkeypatch.setattr("tablectl.machine.holders", lambda _: Holders((), hidden=False))
+    monkeypatch.setattr("tablectl.technician.devices.find_all", lambda: (there, []))
+    monkeypatch.setattr("tablectl.technician.machine.grabbers", lambda: [])
+    monkeypatch.setattr("tablectl.technician.machine.holders", lambda _: Holders((), hidden=False))
     return there
 
 
@@ -104,8 +104,10 @@ def test_who_holds_it_and_who_would_grab_it_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plugged += [FTDI]
-    monkeypatch.setattr("tablectl.machine.holders", lambda _: Holders(((9, "mini\x1bcom"),), hidden=False))
-    monkeypatch.setattr("tablectl.machine.grabbers", lambda: ["ModemManager is running: …"])
+    monkeypatch.setattr(
+        "tablectl.technician.machine.holders", lambda _: Holders(((9, "mini\x1bcom"),), hidden=False)
+    )
+    monkeypatch.setattr("tablectl.technician.machine.grabbers", lambda: ["ModemManager is running: …"])
     _, out, _ = alone("devices")
     assert "held by mini\\x1bcom (pid 9)" in out
     assert "! ModemManager is running" in out
@@ -126,8 +128,8 @@ def test_a_machine_as_it_is_can_be_looked_at(alone: Typed) -> None:  # noqa: F81
 def test_a_serial_server_is_tried_port_by_port(alone: Typed, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        monkeypatch.setattr("tablectl.serial_servers.PORTS", {port: "a server", 1: "none"})
-        monkeypatch.setattr("tablectl.serial_servers.USABLE", {port})
+        monkeypatch.setattr("tablectl.technician.serial_servers.PORTS", {port: "a server", 1: "none"})
+        monkeypatch.setattr("tablectl.technician.serial_servers.USABLE", {port})
         code, out, _ = alone("devices", "--host", "127.0.0.1", "--driver", "angel-eye")
         assert code == 0 and f'device = "tcp://127.0.0.1:{port}"' in out
         assert "The line speed is set in the serial server" in out
@@ -207,9 +209,9 @@ def test_check_names_another_reader_but_not_the_daemon(
     node = tmp_path / "ttyUSB0"
     node.write_bytes(b"")
     plugged += [Found(str(node), "FTDI", line=True, node=str(node), usb="0403:6001", serial="A5")]
-    monkeypatch.setattr("tablectl.machine.is_tty", lambda _: True)
+    monkeypatch.setattr("tablectl.technician.machine.is_tty", lambda _: True)
     held = Holders(((os.getpid(), "tablectl"), (9, "minicom")), hidden=False)
-    monkeypatch.setattr("tablectl.machine.holders", lambda _: held)
+    monkeypatch.setattr("tablectl.technician.machine.holders", lambda _: held)
     (tmp_path / "data").mkdir()
     with TableLock(tmp_path / "data" / "T09.db", "T09"):
         found = findings(tmp_path, str(node))
@@ -239,8 +241,8 @@ def test_check_leaves_a_serial_server_alone_that_the_daemon_reads(tmp_path: Path
 def test_check_warns_of_what_would_grab_the_adapter(
     tmp_path: Path, plugged: list[Found], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablectl.machine.grabbers", lambda: ["brltty is running: …"])
-    monkeypatch.setattr("tablectl.machine.latency_ms", lambda *_: 16)
+    monkeypatch.setattr("tablectl.technician.machine.grabbers", lambda: ["brltty is running: …"])
+    monkeypatch.setattr("tablectl.technician.machine.latency_ms", lambda *_: 16)
     node = tmp_path / "ttyUSB0"
     node.write_bytes(b"")
     plugged += [Found(str(node), "FTDI", line=True, node=str(node), usb="0403:6001", serial="A5")]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tablectl.api_forms import parse_command
+from tablectl.api.forms import parse_command
 from tablectl.cli.order import Order
 from tablectl.cli.preview import refusal
 from tablectl.cli.read import State

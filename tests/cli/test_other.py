@@ -21,15 +21,15 @@ from pathlib import Path
 import click
 import pytest
 
-from tablectl import journal_still
 from tablectl.cli import game
-from tablectl.cli.check import check_all
-from tablectl.cli.check_journal import history
+from tablectl.cli.check.everything import check_all
+from tablectl.cli.check.journal import history
 from tablectl.cli.output import escape
 from tablectl.cli.root import cli
 from tablectl.config import load_config
 from tablectl.gameserver.store import Held, Store
-from tablectl.journal_reader import JournalReader
+from tablectl.journal import still as journal_still
+from tablectl.journal.reader import JournalReader
 from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, free_port

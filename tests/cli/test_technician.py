@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from tablectl import line_speeds
-from tablectl.capture import parse_capture
 from tablectl.cli import main, scan_speeds
 from tablectl.lock import TableLock
 from tablectl.profiles import config_dir
+from tablectl.technician import line_speeds
+from tablectl.technician.capture import parse_capture
 from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import HEEDING, FakeDaemon, stream
 from tests.e2e.harness import BARE, PIT_BOSS

@@ -23,7 +23,7 @@ from tests.cli.fake_daemon import HEEDING, STATE, FakeDaemon, event, stream, tab
 
 HEAVY = (
     *("aiohttp", "pydantic", "structlog", "asyncio", "sqlite3", "importlib.metadata"),
-    *("prometheus_client", "serial", "usb", "tablectl.capture"),
+    *("prometheus_client", "serial", "usb", "tablectl.technician.capture"),
 )
 NAMES_HEAVY = f"""
 import sys

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablectl.api_forms import parse_command
+from tablectl.api.forms import parse_command
 from tablectl.cards import DECK
 from tablectl.console.dialog import MORE, PAGE, CardEntry, Choice, Dialog, Entry, Flow, Leave, Order
 from tablectl.console.keys import keys, lawful, pit_boss_menu, way_pages, ways

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tablectl.demo.scripted_dealer import ScriptedDealer
 from tablectl.plugins import load_driver
-from tablectl.scripted_dealer import ScriptedDealer
 from tests.crash.forked import ForkedRig
 from tests.crash.people import Console, Follower, Told
 from tests.crash.play import check_told

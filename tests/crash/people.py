@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.cards import Card
+from tablectl.demo.scripted_dealer import ScriptedDealer
 from tablectl.local import Client, NotReachable
-from tablectl.scripted_dealer import ScriptedDealer
 
 AGAIN = 0.02
 """Seconds between two tries to reach a daemon that is being started."""

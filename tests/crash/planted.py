@@ -22,7 +22,7 @@ def acked_before_sent() -> None:
     """The sender notes events as delivered, then sends them."""
     from tablectl.delivery.http import HttpDelivery
     from tablectl.delivery.nats import NatsDelivery
-    from tablectl.journal_writer import JournalWriter
+    from tablectl.journal.writer import JournalWriter
 
     init = JournalWriter.__init__
     writers: list[JournalWriter] = []
@@ -47,7 +47,7 @@ def acked_before_sent() -> None:
 
 def told_before_commit() -> None:
     """The writer reports batches as durable when it gets them."""
-    from tablectl.journal_writer import Batch, JournalWriter
+    from tablectl.journal.writer import Batch, JournalWriter
 
     init, put = JournalWriter.__init__, JournalWriter.put
     reports: list[Callable[[tuple[Batch, ...]], None]] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tablectl.events import CommandRecorded
 from tablectl.journal import Journal, JournalFault, decode_row
-from tablectl.journal_rows import Row
+from tablectl.journal.rows import Row
 from tests.crash.disk import Disk, Step, Survives
 
 _EVENT = re.compile(rb'"sequence": ?"(\d{12})"')

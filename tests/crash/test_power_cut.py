@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Row
+from tablectl.journal.rows import Row
 from tests.crash.disk import environment, shim, steps
 from tests.crash.people import Follower, Told
 from tests.crash.power import Cuts, cut_everywhere

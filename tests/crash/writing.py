@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from tablectl.journal import Journal
-from tablectl.journal_rows import Row
+from tablectl.journal.rows import Row
 from tests.crash.planted import PLANTS
 
 TABLE = "CUT"

@@ -15,7 +15,7 @@ from typing import Any
 
 from tablectl import __version__
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Row, chained, decode_row, genesis
+from tablectl.journal.rows import Row, chained, decode_row, genesis
 from tablectl.table import State, evolve
 from tests.e2e.harness import QUICK, Rig, running
 

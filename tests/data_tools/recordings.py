@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from tablectl_drivers import angel_eye_encoder, bee_tek
 
-from tablectl.capture import Header, Piece, Recording, capture_text
 from tablectl.cards import Card, Outcome
 from tablectl.scanner import Label
+from tablectl.technician.capture import Header, Piece, Recording, capture_text
 from tests.recordings import FOLDER
 
 MS = 1_000_000

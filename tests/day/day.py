@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tablectl.demo.play import PACE
+from tablectl.demo.scripted_dealer import ScriptedDealer
 from tablectl.local import NotReachable
 from tablectl.plugins import load_driver
-from tablectl.scripted_dealer import ScriptedDealer
 from tests.crash.forked import ForkedRig
 from tests.crash.people import Console, Follower, Told
 from tests.crash.play import check_told

@@ -40,7 +40,7 @@ class Authority:
 
     def __init__(self, folder: Path, name: str = "House CA") -> None:
         folder.mkdir()
-        # OpenSSL's own copies are named by serial number, in hex: beside ours the 17th would overwrite 11.pem.
+        # OpenSSL's own copies are named by serial number in hex: the 17th would overwrite our 11.pem.
         (folder / "copies").mkdir()
         self._folder = folder
         self._numbers = itertools.count(1)

@@ -14,9 +14,10 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablectl import api_commands, api_delivery
 from tablectl.answered import Answer
-from tablectl.api_delivery import DeliveryRoutes
+from tablectl.api import commands as api_commands
+from tablectl.api import delivery as api_delivery
+from tablectl.api.delivery import DeliveryRoutes
 from tablectl.clock import Instant
 from tablectl.core import Core, Record
 from tablectl.delivery.instead import all_instead, decided, instead_of, park, skip

@@ -18,9 +18,9 @@ from tablectl.clock import now
 from tablectl.delivery.instead import instead_of, park
 from tablectl.events import private_body
 from tablectl.journal import Journal, JournalReader, Row
-from tablectl.journal_backup import restore
-from tablectl.journal_copy import copy_rows
-from tablectl.journal_mirror import Mirror
+from tablectl.journal.backup import restore
+from tablectl.journal.copy import copy_rows
+from tablectl.journal.mirror import Mirror
 from tests.delivery.picky import Picky
 from tests.delivery.test_http import Rig, Sender
 from tests.gameserver.posting import SECRET

@@ -13,7 +13,7 @@ import pytest
 from tablectl.config import load_config
 from tablectl.events import DeliverySkipped
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import Outgoing
+from tablectl.journal.rows import Outgoing
 from tablectl.runtime import Runtime
 from tests.delivery.picky import Picky
 from tests.delivery.test_parking import CARDS, order, point, stands

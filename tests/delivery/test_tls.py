@@ -357,7 +357,7 @@ async def test_check_looks_at_the_certificates_too(
     tmp_path: Path, listen: Listen, house: Authority, stranger: Authority
 ) -> None:
     """``tablectl check``, before the table is opened."""
-    from tablectl.cli.check import _server
+    from tablectl.cli.check.server import server_findings
     from tablectl.config import make_config
 
     ours = house.issue("DNS:T07", ends=9)
@@ -378,7 +378,8 @@ async def test_check_looks_at_the_certificates_too(
             "secrets": {"folder": "credentials"},
         }
         config = make_config(raw, tmp_path / "T07.toml")
-        return [(one.grade.upper(), one.text) for one in await asyncio.to_thread(lambda: [*_server(config)])]
+        findings = await asyncio.to_thread(lambda: [*server_findings(config)])
+        return [(one.grade.upper(), one.text) for one in findings]
 
     for authority, pair, grade, words in (
         (house, house.issue(ends=5), "WARN", "this table's own certificate ends in 8 days"),

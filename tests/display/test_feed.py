@@ -14,6 +14,7 @@ import structlog
 from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient, TestServer
 
+from tablectl.api.read_only import HEADERS, MOST, ReadOnly
 from tablectl.clock import Instant
 from tablectl.display import feed
 from tablectl.display.feed import Display, read_played
@@ -21,7 +22,6 @@ from tablectl.display.model import About, boards_part, table_part
 from tablectl.display.page_files import page_files
 from tablectl.display.rounds import Played, settled_rounds
 from tablectl.journal import JournalReader
-from tablectl.read_only import HEADERS, MOST, ReadOnly
 from tablectl.service import Published
 from tests.journals import fill
 from tests.table.playing import BANKER_WINS, NATURAL, Play, house

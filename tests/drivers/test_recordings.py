@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.capture import Piece, item_line
 from tablectl.clock import Instant
 from tablectl.plugins import DRIVERS, load_driver
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, Discarded
+from tablectl.technician.capture import Piece, item_line
 from tests.recordings import FOLDER, captures, golden_lines, read, regold, single_bytes
 
 each = pytest.mark.parametrize("path", captures(), ids=lambda path: path.stem)

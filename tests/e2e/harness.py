@@ -28,13 +28,13 @@ from tablectl import events as ev
 from tablectl.cards import Card, Outcome
 from tablectl.demo.compare import held_rounds
 from tablectl.demo.files import new_secret, write_config
+from tablectl.demo.scripted_dealer import PitBoss, ScriptedDealer
 from tablectl.emulation import Drawn, EmulatedShoe
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import decode_row
+from tablectl.journal.replay import replay
+from tablectl.journal.rows import decode_row
 from tablectl.local import Client, NotReachable
 from tablectl.plugins import load_driver, load_emulator
-from tablectl.replay import replay
-from tablectl.scripted_dealer import PitBoss, ScriptedDealer
 from tests.e2e.programs import Forked, Process, run_daemon, run_server
 
 SOAK = bool(os.environ.get("TABLECTL_SOAK"))

@@ -19,8 +19,8 @@ from tablectl_drivers.emulated.faults import Faults
 from tablectl_drivers.emulated.wired import WiredShoe
 
 from tablectl.journal import JournalReader
-from tablectl.journal_rows import decode_row
-from tablectl.replay import replay
+from tablectl.journal.replay import replay
+from tablectl.journal.rows import decode_row
 from tablectl.table import State
 from tests.e2e.harness import BARE, Rig
 

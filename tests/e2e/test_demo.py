@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from tablectl import api_commands, demo
+from tablectl import demo
+from tablectl.api import commands as api_commands
 from tablectl.demo import compare, play
 from tablectl.demo.files import new_secret
 from tablectl.demo.game import GameServerThread
+from tablectl.demo.scripted_dealer import ScriptedDealer
 from tablectl.journal import JournalReader
-from tablectl.scripted_dealer import ScriptedDealer
 from tests.delivery.picky import Picky
 from tests.e2e.harness import SOAK
 from tests.e2e.programs import REPOSITORY

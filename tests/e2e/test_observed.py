@@ -107,7 +107,7 @@ class Listening(Bench):
 def test_over_tcp_there_are_metrics_health_the_display_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tablectl.read_only.IDLE", 0.3)
+    monkeypatch.setattr("tablectl.api.read_only.IDLE", 0.3)
     monkeypatch.setattr("tablectl.connections.LOOK", 0.1)
     with Listening(free_port()) as rig:
         code, page, headers = rig.ask("GET", "/metrics")

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tablectl import journal_at_home
-from tablectl.cli.check_journal import journal_findings
+from tablectl.cli.check.journal import journal_findings
 from tablectl.cli.journal_source import stopped
 from tablectl.cli.output import Refused
 from tablectl.config import load_config
-from tablectl.direct import locked
 from tablectl.journal import JournalReader
-from tablectl.journal_backup import restore
+from tablectl.journal import at_home as journal_at_home
+from tablectl.journal.backup import restore
 from tablectl.lock import TableLocked, while_stopped
+from tablectl.technician.direct import locked
 from tests.e2e.harness import BARE, Rig, until
 from tests.e2e.programs import Forked, run_daemon
 

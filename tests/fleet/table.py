@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl.core import Durable
-from tablectl.journal_writer import Batch
+from tablectl.journal.writer import Batch
 from tablectl.table import Phase
 from tests.bench.dealing import DealtTable
 from tests.bench.wires import SerialWire

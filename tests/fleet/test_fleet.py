@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tablectl.cli.check import _server as server_findings
-from tablectl.cli.check_nats import nats_finding
+from tablectl.cli.check.nats import nats_finding
+from tablectl.cli.check.server import server_findings
 from tablectl.config import load_config
 from tablectl.demo.files import new_secret
 from tablectl.gameserver.server import GameServer

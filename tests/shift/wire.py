@@ -16,9 +16,9 @@ from tablectl_drivers.emulated.faults import Faults, Plug, Say, Step, Unplug, Wa
 from tablectl_drivers.emulated.port import Ask, Port
 
 from tablectl.clock import SECOND, Instant
-from tablectl.reader import SETTLE
-from tablectl.reader_intake import Counters, Intake
-from tablectl.reader_state import Settling
+from tablectl.reader.intake import Counters, Intake
+from tablectl.reader.state import Settling
+from tablectl.reader.thread import SETTLE
 from tablectl.scanner import Arrival, Backoff, Decoder, ScannerLost, ScannerRestored
 from tests.shift.protocols import LATE
 

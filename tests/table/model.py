@@ -18,7 +18,7 @@ from tablectl.cards import DECK, Card
 from tablectl.clock import Instant
 from tablectl.events import private_body, public_body
 from tablectl.house import HouseRules
-from tablectl.journal_rows import Row, decode_row
+from tablectl.journal.rows import Row, decode_row
 from tablectl.scanner import (
     Arrived,
     Label,

@@ -1,0 +1,1 @@
+"""``tablectl check``: each thing a table needs, looked at once."""

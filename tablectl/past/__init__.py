@@ -1,0 +1,1 @@
+"""Looking back: rounds, their derivation and shoes, told from the rows of the journal."""

@@ -1,0 +1,1 @@
+"""What a technician works with: recordings, verdicts, what is plugged in and where."""
