@@ -23,7 +23,7 @@ from tablectl.scanner import Arrival, Arrived, DeviceEvent, Scan, ScannerRestore
 from tests.drivers import contract, test_contract
 from tests.e2e.harness import BARE
 from tests.recordings import golden_lines, read, single_bytes
-from tests.test_api import Bench
+from tests.api.test_app import Bench
 from tests.test_imports import DRIVERS_MAY_USE, ROOT, under
 
 PAGE = (ROOT / "docs" / "drivers.md").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ from tablectl.table import Trouble
 from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
 from tests.e2e.programs import Forked, run_code
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 CYCLES = 1_000 if SOAK else 8
 

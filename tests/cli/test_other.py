@@ -33,7 +33,7 @@ from tablectl.journal.reader import JournalReader
 from tablectl.pins import PitBosses
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, free_port
-from tests.test_api import Bench
+from tests.api.test_app import Bench
 from tests.typed import typed
 
 LEAST = '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'

@@ -27,7 +27,7 @@ from tests.cli.fake_daemon import HEEDING, FakeDaemon, stream
 from tests.e2e.harness import BARE, PIT_BOSS
 from tests.fixed_speed import Shoe
 from tests.recordings import FOLDER
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tablectl.plugins import DRIVERS, load_driver, names
 from tablectl.scanner import PATTERNS, Arrived, Driver
 from tablectl.scanner_setup import load_scanner
 from tablectl.signals import Signals
-from tests.test_reader import Rig
+from tests.reader.test_thread import Rig
 
 SSI_ACK = bytes.fromhex("04 D0 04 00 FF 28")
 SCANNERS: dict[str, tuple[dict[str, Any], str]] = {

@@ -10,7 +10,7 @@ from tablectl_drivers import usb_devices
 from tablectl_drivers.emulated.usb_bus import FakeBus
 
 from tests.ptys import Pty, a_pty
-from tests.test_reader import World
+from tests.reader.test_thread import World
 
 
 @pytest.fixture

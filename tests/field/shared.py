@@ -14,7 +14,7 @@ from tablectl_drivers.links import SerialDefaults, open_link
 
 from tablectl.scanner import Arrival, Arrived, Backoff, Driver, Item, Link, ScannerLost, Traits
 from tests.drivers.contract import CARDS
-from tests.test_reader import MS, Lines, Rig
+from tests.reader.test_thread import MS, Lines, Rig
 
 SOAK = bool(os.environ.get("TABLECTL_SOAK"))
 DEFAULTS = SerialDefaults(baud=9600)

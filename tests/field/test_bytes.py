@@ -28,7 +28,7 @@ from tests.drivers.contract import CARDS, SUBJECTS
 from tests.field.shared import quick, with_cards
 from tests.ptys import Pty
 from tests.table.playing import Play
-from tests.test_reader import MS
+from tests.reader.test_thread import MS
 
 NO_CARD = {
     "h11": b"h11",

@@ -27,8 +27,8 @@ from tests.e2e.harness import BARE, Rig
 from tests.e2e.irregularities import wired
 from tests.field.shared import BEE, GUISES, SOAK, quick, with_cards
 from tests.ptys import Pty
-from tests.test_api import CARDS, Bench
-from tests.test_reader import MS
+from tests.api.test_app import CARDS, Bench
+from tests.reader.test_thread import MS
 
 USB = "usb:0c2e:0b61:S1"
 

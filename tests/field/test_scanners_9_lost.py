@@ -37,7 +37,7 @@ from tests.drivers.test_links import port
 from tests.field.shared import BEE, GUISES, SOAK, lines, open_port, quick, until_lost
 from tests.ptys import Pty
 from tests.table.playing import Play
-from tests.test_reader import MS, World
+from tests.reader.test_thread import MS, World
 
 # --- 1: an unplug has many faces ---
 

@@ -24,7 +24,7 @@ from tests.field.shared import BEE, open_port, quick
 from tests.ptys import Pty
 from tests.table.playing import Play
 from tests.test_imports import ROOT
-from tests.test_reader import MS
+from tests.reader.test_thread import MS
 
 TIOCGEXCL = 0x80045440
 

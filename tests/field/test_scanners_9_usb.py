@@ -14,7 +14,7 @@ from tablectl.cards import Card
 from tablectl.scanner import Arrived, Scan, ScannerLost, ScannerRestored
 from tests.drivers.contract import CARDS
 from tests.field.shared import quick, with_cards
-from tests.test_reader import Rig, until
+from tests.reader.test_thread import Rig, until
 
 NAME = "usb:0c2e:0b61:S1"
 KING = Card.parse("KC")

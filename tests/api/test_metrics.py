@@ -21,9 +21,9 @@ from tablectl.runtime import Runtime
 from tablectl.table import HOLDS, Phase
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE
-from tests.test_api import CARDS, Bench, stream
+from tests.api.test_app import CARDS, Bench, stream
 
-DOCUMENT = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text()
+DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "metrics.md").read_text()
 
 
 SCANNER = {

@@ -29,7 +29,7 @@ from tablectl.journal.copy import copy_rows
 from tablectl.journal.pages import Wanted, page
 from tests.e2e.harness import BARE, PIT_BOSS, Rig, until
 from tests.journals import fill, starts
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 LEAST = """[table]
 id = "T07"

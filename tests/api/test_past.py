@@ -21,7 +21,7 @@ from tablectl.past.looking_back import decode_with
 from tablectl.plugins import load_driver, names
 from tablectl.table import Command
 from tests.e2e.harness import BARE, PIT_BOSS
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 
 @pytest.fixture(scope="module")

@@ -627,7 +627,7 @@ def test_opened_unplugged_and_closed_many_times_descriptors_and_memory_stay_flat
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parent.parent.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     print(done.stdout)

@@ -19,7 +19,7 @@ from tablectl.table import evolve
 from tablectl.table.checkpoint import before
 from tests.data_tools.golden import EVERY, facts, fold, last_hash, row_of
 
-FOLDER = Path(__file__).parent / "data" / "golden"
+FOLDER = Path(__file__).parent.parent / "data" / "golden"
 GOLDEN = sorted(FOLDER.glob("*.jsonl"))
 
 

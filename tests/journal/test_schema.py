@@ -18,7 +18,7 @@ from tablectl.journal.replay import replay_journal
 from tablectl.journal.rows import chained, genesis
 from tablectl.journal.verify import verify_span
 from tests.data_tools.golden import fold
-from tests.test_golden_journal import GOLDEN, Kept, load
+from tests.journal.test_golden import GOLDEN, Kept, load
 
 SCHEMA_1 = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

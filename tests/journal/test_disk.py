@@ -24,8 +24,8 @@ from tablectl.journal.writer import Batch, JournalWriter
 from tablectl.process.notify import status as service_status
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, Rig, until
-from tests.test_api import CARDS, Bench, stream
-from tests.test_reloading import told
+from tests.api.test_app import CARDS, Bench, stream
+from tests.process.test_reloading import told
 
 PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))
 

@@ -39,9 +39,9 @@ from tablectl.technician import line_speeds
 from tests.descriptors import descriptors, settled_descriptors
 from tests.e2e.harness import BARE, PIT_BOSS, until
 from tests.fixed_speed import Shoe
-from tests.test_api import Bench
-from tests.test_reader import Lines, PipeLink, World
-from tests.test_reader import Rig as ReaderRig
+from tests.api.test_app import Bench
+from tests.reader.test_thread import Lines, PipeLink, World
+from tests.reader.test_thread import Rig as ReaderRig
 
 # --- the daemon, end to end -------------------------------------------------------------------------------
 

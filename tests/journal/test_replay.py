@@ -30,7 +30,7 @@ from tablectl.journal import replay as replay_module
 from tablectl.journal.replay import Answered, replay, replay_journal
 from tablectl.table.checkpoint import before
 from tests.journals import fill
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 WALL = 1_796_000_000_000_000_000
 

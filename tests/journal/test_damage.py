@@ -20,7 +20,7 @@ from tablectl.journal.still import reading
 from tablectl.journal.verify import verify_span
 from tests.journals import fill
 from tests.past_rows import rows_of
-from tests.test_journal import EVENTS
+from tests.journal.test_appending import EVENTS
 
 SOAK = "TABLECTL_SOAK" in os.environ
 STEP = {

@@ -27,7 +27,7 @@ from tablectl.process.reloading import PIT, PUSH, RULES, TAKEN, Changes, differe
 from tablectl.profiles import ConfigError
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
 from tests.e2e.programs import Forked, run_code
-from tests.test_api import CARDS, Bench
+from tests.api.test_app import CARDS, Bench
 
 # --- which keys ---------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tablectl.reader import Reader
 from tablectl.reader.say import Away, Mouth
 from tablectl.scanner import Decoded, Driver, Link, ScannerLost, ScannerRestored, Traits
 from tests.ptys import Pty, a_pty
-from tests.test_reader import Lines, Rig
+from tests.reader.test_thread import Lines, Rig
 
 BEEP = b"\x16\x07\r"
 
