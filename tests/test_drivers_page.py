@@ -20,10 +20,10 @@ from tablectl.cli.check.everything import check_all
 from tablectl.plugins import load_driver, load_emulator
 from tablectl.reader import Reader
 from tablectl.scanner import Arrival, Arrived, DeviceEvent, Scan, ScannerRestored
+from tests.api.test_app import Bench
 from tests.drivers import contract, test_contract
 from tests.e2e.harness import BARE
 from tests.recordings import golden_lines, read, single_bytes
-from tests.api.test_app import Bench
 from tests.test_imports import DRIVERS_MAY_USE, ROOT, under
 
 PAGE = (ROOT / "docs" / "drivers.md").read_text(encoding="utf-8")

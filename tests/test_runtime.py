@@ -36,10 +36,10 @@ from tablectl.process.notify import notify
 from tablectl.profiles import ConfigError
 from tablectl.runtime import Runtime
 from tablectl.table import Trouble
+from tests.api.test_app import CARDS, Bench
 from tests.descriptors import descriptors
 from tests.e2e.harness import BARE, QUICK, SOAK, Rig, until
 from tests.e2e.programs import Forked, run_code
-from tests.api.test_app import CARDS, Bench
 
 CYCLES = 1_000 if SOAK else 8
 

@@ -554,7 +554,7 @@ def test_follower_without_a_number_begins_now(idle: Bench) -> None:
 def test_only_so_many_may_follow_and_a_place_that_is_left_is_free_at_once(
     idle: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablectl.api.MOST_STREAMS", 2)
+    monkeypatch.setattr("tablectl.api.app.MOST_STREAMS", 2)
     followers = [Follower(idle, "?after=0") for _ in range(2)]
     status, answer = idle.client.get("/v1/events")
     assert (status, answer) == (503, {"error": "too many clients follow events"})
@@ -601,7 +601,7 @@ def test_who_waits_for_the_state_is_told_what_is_new_beside_it(
     idle: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when it came while nobody waited: between an answer and the next question."""
-    monkeypatch.setattr("tablectl.api.SEEN", 0.2)
+    monkeypatch.setattr("tablectl.api.app.SEEN", 0.2)
     service = idle.runtime.service
     row = idle.client.state()["row"]
 
@@ -624,7 +624,7 @@ def change_dealers(rig: Bench) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_client_that_stops_reading_holds_up_nobody_and_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablectl.api.STALLED", 0.3)
+    monkeypatch.setattr("tablectl.api.app.STALLED", 0.3)
     with Bench("bee-tek", overrides=BARE) as rig:
         rig.open_table(CARDS)
         for _ in range(300):  # more than the buffers of a socket take

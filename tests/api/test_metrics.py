@@ -19,9 +19,9 @@ from tablectl.config import load_config
 from tablectl.health import Condition
 from tablectl.runtime import Runtime
 from tablectl.table import HOLDS, Phase
+from tests.api.test_app import CARDS, Bench, stream
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE
-from tests.api.test_app import CARDS, Bench, stream
 
 DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "metrics.md").read_text()
 

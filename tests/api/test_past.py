@@ -20,8 +20,8 @@ from tablectl.events import CommandRecorded, RoundResulted
 from tablectl.past.looking_back import decode_with
 from tablectl.plugins import load_driver, names
 from tablectl.table import Command
-from tests.e2e.harness import BARE, PIT_BOSS
 from tests.api.test_app import CARDS, Bench
+from tests.e2e.harness import BARE, PIT_BOSS
 
 
 @pytest.fixture(scope="module")

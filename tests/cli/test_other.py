@@ -31,9 +31,9 @@ from tablectl.gameserver.store import Held, Store
 from tablectl.journal import still as journal_still
 from tablectl.journal.reader import JournalReader
 from tablectl.pins import PitBosses
+from tests.api.test_app import Bench
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, free_port
-from tests.api.test_app import Bench
 from tests.typed import typed
 
 LEAST = '[table]\nid = "T07"\ntest = true\n[scanner]\ndriver = "angel-eye"\ndevice = "/dev/null"\n'

@@ -22,12 +22,12 @@ from tablectl.lock import TableLock
 from tablectl.profiles import config_dir
 from tablectl.technician import line_speeds
 from tablectl.technician.capture import parse_capture
+from tests.api.test_app import CARDS, Bench
 from tests.cli.conftest import Typed
 from tests.cli.fake_daemon import HEEDING, FakeDaemon, stream
 from tests.e2e.harness import BARE, PIT_BOSS
 from tests.fixed_speed import Shoe
 from tests.recordings import FOLDER
-from tests.api.test_app import CARDS, Bench
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 from tablectl.cards import DECK
 from tablectl.config import load_config
 from tablectl.runtime import Runtime
-from tests.e2e.harness import BARE, TABLE, Rig, free_port, until
 from tests.api.test_app import Bench
+from tests.e2e.harness import BARE, TABLE, Rig, free_port, until
 from tests.test_runtime import without_server
 
 CARDS = "2C 9D 3H KS 9S 2H KD 3C "

@@ -27,8 +27,8 @@ from tests.drivers import contract
 from tests.drivers.contract import CARDS, SUBJECTS
 from tests.field.shared import quick, with_cards
 from tests.ptys import Pty
-from tests.table.playing import Play
 from tests.reader.test_thread import MS
+from tests.table.playing import Play
 
 NO_CARD = {
     "h11": b"h11",

@@ -20,6 +20,7 @@ from tablectl.config import load_config
 from tablectl.lock import TableLocked
 from tablectl.runtime import Runtime
 from tablectl.scanner import Arrived, Backoff, LinkFault, Scan, ScannerLost, ScannerRestored
+from tests.api.test_app import CARDS, Bench
 from tests.descriptors import descriptors, settled_descriptors
 from tests.drivers.contract import CARDS as CODES
 from tests.drivers.test_links import port
@@ -27,7 +28,6 @@ from tests.e2e.harness import BARE, Rig
 from tests.e2e.irregularities import wired
 from tests.field.shared import BEE, GUISES, SOAK, quick, with_cards
 from tests.ptys import Pty
-from tests.api.test_app import CARDS, Bench
 from tests.reader.test_thread import MS
 
 USB = "usb:0c2e:0b61:S1"

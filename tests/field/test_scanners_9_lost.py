@@ -36,8 +36,8 @@ from tests.descriptors import descriptors, settled_descriptors
 from tests.drivers.test_links import port
 from tests.field.shared import BEE, GUISES, SOAK, lines, open_port, quick, until_lost
 from tests.ptys import Pty
-from tests.table.playing import Play
 from tests.reader.test_thread import MS, World
+from tests.table.playing import Play
 
 # --- 1: an unplug has many faces ---
 

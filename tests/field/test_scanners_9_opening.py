@@ -22,9 +22,9 @@ from tablectl.scanner import Arrived, Discarded, Label, LinkFault, Scan, Scanner
 from tests.drivers.test_links import read_until
 from tests.field.shared import BEE, open_port, quick
 from tests.ptys import Pty
+from tests.reader.test_thread import MS
 from tests.table.playing import Play
 from tests.test_imports import ROOT
-from tests.reader.test_thread import MS
 
 TIOCGEXCL = 0x80045440
 

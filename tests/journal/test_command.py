@@ -27,9 +27,9 @@ from tablectl.journal import newest as journal_newest
 from tablectl.journal.backup import NotRestored, backup, restore
 from tablectl.journal.copy import copy_rows
 from tablectl.journal.pages import Wanted, page
+from tests.api.test_app import CARDS, Bench
 from tests.e2e.harness import BARE, PIT_BOSS, Rig, until
 from tests.journals import fill, starts
-from tests.api.test_app import CARDS, Bench
 
 LEAST = """[table]
 id = "T07"

@@ -18,9 +18,9 @@ from tablectl.journal.file import connect, pages_of, sync
 from tablectl.journal.repair import plan
 from tablectl.journal.still import reading
 from tablectl.journal.verify import verify_span
+from tests.journal.test_appending import EVENTS
 from tests.journals import fill
 from tests.past_rows import rows_of
-from tests.journal.test_appending import EVENTS
 
 SOAK = "TABLECTL_SOAK" in os.environ
 STEP = {
@@ -379,8 +379,8 @@ def test_a_start_says_that_it_is_busy_in_every_stretch_of_work(
     state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in rows that were read and bytes that were copied, since it was said the last time."""
-    for module in ("journal.PAGE", "journal_reader.PAGE", "journal_copy.PAGE", "journal_repair.PAGE"):
-        monkeypatch.setattr(f"tablectl.{module}", 10)
+    for module in ("appending", "reader", "copy", "repair"):
+        monkeypatch.setattr(f"tablectl.journal.{module}.PAGE", 10)
     monkeypatch.setattr("tablectl.journal.file.CHUNK", 4096)
     path = tmp_path / "T07.db"
     rows, read, most = fill(path, 6), [0], [0]

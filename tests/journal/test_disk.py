@@ -22,9 +22,9 @@ from tablectl.journal import Journal, JournalUnavailable, Row
 from tablectl.journal.disk import cause_of
 from tablectl.journal.writer import Batch, JournalWriter
 from tablectl.process.notify import status as service_status
+from tests.api.test_app import CARDS, Bench, stream
 from tests.cli.fake_daemon import tablectl
 from tests.e2e.harness import BARE, Rig, until
-from tests.api.test_app import CARDS, Bench, stream
 from tests.process.test_reloading import told
 
 PRIVATE = private_body(ControllerStarted(version="1"), Instant(1, 1))

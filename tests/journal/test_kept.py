@@ -358,8 +358,8 @@ def test_whenever_rows_are_removed_what_reads_the_journal_meanwhile_is_right(
     work: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each statement of the reader; in pages of a few rows, and a few rows go before it begins."""
-    for module in ("journal.TRIMMED", "journal_reader.PAGE", "journal_copy.PAGE", "mirror_look.PAGE"):
-        monkeypatch.setattr(f"tablectl.{module}", 20)
+    for size in ("appending.TRIMMED", "reader.PAGE", "copy.PAGE", "mirror_look.PAGE"):
+        monkeypatch.setattr(f"tablectl.journal.{size}", 20)
     fill(path, 4)
     template = path.read_bytes()
     at, reached = 0, True

@@ -29,8 +29,8 @@ from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, dec
 from tablectl.journal import replay as replay_module
 from tablectl.journal.replay import Answered, replay, replay_journal
 from tablectl.table.checkpoint import before
-from tests.journals import fill
 from tests.api.test_app import CARDS, Bench
+from tests.journals import fill
 
 WALL = 1_796_000_000_000_000_000
 

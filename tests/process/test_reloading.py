@@ -25,9 +25,9 @@ from tablectl.plain_file import MOST_BYTES
 from tablectl.process.notify import MOST, short, status
 from tablectl.process.reloading import PIT, PUSH, RULES, TAKEN, Changes, differences, effective
 from tablectl.profiles import ConfigError
+from tests.api.test_app import CARDS, Bench
 from tests.e2e.harness import BARE, QUICK, Rig, free_port, running, until
 from tests.e2e.programs import Forked, run_code
-from tests.api.test_app import CARDS, Bench
 
 # --- which keys ---------------------------------------------------------------------------------------------
 

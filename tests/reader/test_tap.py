@@ -19,8 +19,8 @@ from tablectl.local import NoStream
 from tablectl.reader.tap import QUEUE, Entry, RawTap
 from tablectl.scanner import Arrived, Discarded, Label, Reject, Scan, ScannerLost, ScannerRestored
 from tablectl.technician.inlining import inlined
-from tests.e2e.harness import BARE, PIT_BOSS
 from tests.api.test_app import CARDS, Bench
+from tests.e2e.harness import BARE, PIT_BOSS
 
 # --- the hub --------------------------------------------------------------------------------------------
 

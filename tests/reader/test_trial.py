@@ -36,10 +36,10 @@ from tablectl.runtime import Runtime
 from tablectl.scanner import Arrival, Driver, Link, LinkFault, ScannerLost, ScannerRestored, Traits
 from tablectl.table import Phase, State
 from tablectl.technician import line_speeds
+from tests.api.test_app import Bench
 from tests.descriptors import descriptors, settled_descriptors
 from tests.e2e.harness import BARE, PIT_BOSS, until
 from tests.fixed_speed import Shoe
-from tests.api.test_app import Bench
 from tests.reader.test_thread import Lines, PipeLink, World
 from tests.reader.test_thread import Rig as ReaderRig
 
@@ -428,8 +428,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trial, "each", SECOND // 2)
 
 
+def ask(rig: ReaderRig, trial: Trial) -> None:
+    """The table hears of a scanner a moment before a trial is taken."""
+
+    def taken() -> bool:
+        with contextlib.suppress(NotNow):
+            rig.reader.try_speeds(trial)
+        return trial.asked
+
+    until(taken, "the trial is taken")
+
+
 def ran(rig: ReaderRig, trial: Trial) -> Trial:
-    rig.reader.try_speeds(trial)
+    ask(rig, trial)
     assert trial.over.wait(5)
     return trial
 
@@ -523,7 +534,7 @@ def test_a_trial_ends_at_once(how: str) -> None:
     world = Bauds()
     rig = ReaderRig(world.driver, "d").started()
     trial = world.trial(4800, 19200)
-    rig.reader.try_speeds(trial)
+    ask(rig, trial)
     until(lambda: world.opened[-1] == 4800, "it has begun")
     with pytest.raises(NotNow, match="being tried"):
         rig.reader.try_speeds(world.trial(4800))
@@ -542,7 +553,7 @@ def test_a_beep_during_a_trial_finds_the_line_busy() -> None:
     world = Bauds()
     rig = ReaderRig(world.driver, "d").started()
     trial = world.trial(4800)
-    rig.reader.try_speeds(trial)
+    ask(rig, trial)
     until(lambda: world.opened[-1] == 4800, "it has begun")
     assert rig.reader.say(b"beep") is False
     trial.abort("enough")
