@@ -37,8 +37,11 @@ class Checked(Protocol):
 class Hushed(Protocol):
     """A beeper that can be cut short."""
 
+    def ready(self) -> None:
+        """A pattern is about to be played: a :meth:`hush` from before concerns it not. Never blocks."""
+
     def hush(self) -> None:
-        """End what is being played, soon; nothing if nothing is. From any thread, and never blocks."""
+        """End, soon, the pattern that :meth:`ready` told of, begun or not. From any thread; never blocks."""
 
 
 @runtime_checkable

@@ -75,17 +75,14 @@ class _Voice:
         with self._changed:
             self._stopping = True
             self._changed.notify()
+            if self._playing is not None:
+                self._hush()
 
     def ended(self, until: float) -> bool:
         """Wait for the thread's end, until a moment of the monotonic clock."""
-        while self._thread.is_alive():
-            # Again and again: one that comes just before a pattern begins is forgotten by its beginning.
-            self._hush()
-            left = until - time.monotonic()
-            if left <= 0:
-                return False
-            self._thread.join(min(left, 0.02))
-        return True
+        if self._thread.is_alive():
+            self._thread.join(max(0.0, until - time.monotonic()))
+        return not self._thread.is_alive()
 
     def ask(self, asked: _Asked) -> None:
         with self._changed:
@@ -93,10 +90,9 @@ class _Voice:
                 self.skipped += 1
                 self._slot.finish("left out: another signal came")
             self._slot = asked
-            playing = self._playing
             self._changed.notify()
-        if asked.pattern == "close" and playing not in (None, "close"):
-            self._hush()  # no more bets: that waits for no pip to end
+            if asked.pattern == "close" and self._playing not in (None, "close"):
+                self._hush()  # no more bets: that waits for no pip to end
 
     @property
     def trouble(self) -> str | None:
@@ -135,6 +131,8 @@ class _Voice:
             if taken is None or self._stopping:
                 return None
             self._playing = taken.pattern
+            if isinstance(self._beeper, Hushed):
+                self._beeper.ready()  # behind the lock: who hushes from now on means this pattern
             return taken
 
     def _sound(self, asked: _Asked) -> None:

@@ -201,6 +201,9 @@ class AbleBeeper(FakeBeeper):
     def __init__(self) -> None:
         super().__init__()
         self.check_fault: Exception | None = None
+        self.hushed = False
+        self.seen: list[tuple[str, bool]] = []
+        """Patterns as they began, and whether they were hushed by then."""
         self.checked = 0
 
     def check(self) -> None:
@@ -208,7 +211,15 @@ class AbleBeeper(FakeBeeper):
         if self.check_fault is not None:
             raise self.check_fault
 
+    def ready(self) -> None:
+        self.hushed = False
+
+    def play(self, pattern: str) -> None:
+        self.seen.append((pattern, self.hushed))
+        super().play(pattern)
+
     def hush(self) -> None:
+        self.hushed = True
         self.go_on.set()
 
 
@@ -269,6 +280,33 @@ def test_the_close_cuts_a_pip_short_and_no_other_pattern_does() -> None:
         assert rig.beeper.begun.get(timeout=3) == second
         until(lambda: rig.signals._voices[0]._playing is None)
     rig.signals.stop()
+
+
+@pytest.mark.parametrize("then", ["close", "stop"])
+def test_a_pattern_that_was_taken_and_has_not_begun_is_cut_short_too(then: str) -> None:
+    """Between the mailbox and the beeper: what hushed it there was once forgotten when the pattern began."""
+    rig = AbleRig()
+    (voice,) = rig.signals._voices
+    taken, go_on = threading.Event(), threading.Event()
+    sound = voice._sound
+
+    def late(asked: module._Asked) -> None:
+        taken.set()
+        assert go_on.wait(3)
+        sound(asked)
+
+    voice._sound = late  # type: ignore[method-assign]
+    rig.signals.play("hold")
+    assert taken.wait(3)
+    if then == "close":
+        rig.signals.play("close")
+    else:
+        voice.tell_to_stop()
+    go_on.set()
+    until(lambda: ("hold", True) in rig.able.seen)
+    if then == "close":  # which is heard itself
+        until(lambda: ("close", False) in rig.able.seen)
+    assert rig.signals.stop()
 
 
 def test_stopping_cuts_short_what_is_played_so_that_it_can_end_in_order() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -185,6 +186,30 @@ def test_a_player_is_cut_short(player: Path, monkeypatch: pytest.MonkeyPatch) ->
     player.write_text(f"#!/bin/sh\ntouch {player.parent}/began\nexec sleep 20\n")
     beeper = sound.make({"player": str(player)})
     cut_short(beeper, (player.parent / "began").exists)
+
+
+def test_a_player_that_is_hushed_while_it_is_started_is_cut_short_too(
+    player: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sound, "SPARE_SECONDS", 30.0)
+    player.write_text("#!/bin/sh\nexec sleep 20\n")
+    beeper = sound.make({"player": str(player)})
+    popen = subprocess.Popen
+
+    def started(*args: Any, **options: Any) -> Any:
+        process = popen(*args, **options)
+        beeper.hush()
+        return process
+
+    beeper.ready()
+    monkeypatch.setattr(subprocess, "Popen", started)
+    begun = time.monotonic()
+    beeper.play("hold")
+    assert time.monotonic() - begun < 15
+    monkeypatch.undo()
+    player.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    beeper.ready()
+    beeper.play("hold")  # the next one is none of that
 
 
 # --- what stays on until it is told otherwise ---------------------------------------------------------

@@ -111,7 +111,6 @@ class Patlite:
 
     def play(self, pattern: str) -> None:
         """Show it for its time, or until it is hushed. Raises :class:`OSError` saying what is wrong."""
-        self._hushed.clear()
         wanted = self._shows[pattern]
         if not wanted.ms:
             return
@@ -122,6 +121,10 @@ class Patlite:
             self._hushed.wait(wanted.ms / 1000)
         finally:
             self._send(DARK)
+
+    def ready(self) -> None:
+        """What was hushed before is over."""
+        self._hushed.clear()
 
     def hush(self) -> None:
         """Make it dark and silent soon."""

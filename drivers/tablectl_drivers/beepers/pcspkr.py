@@ -39,7 +39,6 @@ class PcSpeaker:
 
     def play(self, pattern: str) -> None:
         """Play to the end, or until it is hushed. Raises :class:`OSError` saying what is wrong."""
-        self._hushed.clear()
         fd = self._open()
         try:
             for pitch, length in self._tones[pattern]:
@@ -51,6 +50,10 @@ class PcSpeaker:
                 self._write(fd, 0)
             finally:
                 os.close(fd)
+
+    def ready(self) -> None:
+        """What was hushed before is over."""
+        self._hushed.clear()
 
     def hush(self) -> None:
         """End the tone that sounds."""

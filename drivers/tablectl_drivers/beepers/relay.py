@@ -63,7 +63,6 @@ class Relay:
 
     def play(self, pattern: str) -> None:
         """Switch on and off, to the end or until it is hushed. Raises :class:`OSError` saying why not."""
-        self._hushed.clear()
         times = self._times[pattern]
         if not times:
             return
@@ -76,6 +75,10 @@ class Relay:
                     break
         finally:
             self._switch(False)
+
+    def ready(self) -> None:
+        """What was hushed before is over."""
+        self._hushed.clear()
 
     def hush(self) -> None:
         """Switch off soon."""

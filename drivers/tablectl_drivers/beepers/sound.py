@@ -61,7 +61,6 @@ class SoundBeeper:
 
     def play(self, pattern: str) -> None:
         """Play to the end, or until it is hushed. Raises :class:`OSError` saying what is wrong."""
-        self._hushed = False
         tones = self._tones[pattern]
         if not tones:
             return
@@ -71,6 +70,8 @@ class SoundBeeper:
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         ) as process:
             self._process = process
+            if self._hushed:  # meanwhile, while it was being started
+                process.terminate()
             try:
                 _, errors = process.communicate(wav(tones), limit)
             except subprocess.TimeoutExpired:
@@ -81,6 +82,10 @@ class SoundBeeper:
         if process.returncode and not self._hushed:
             said = errors.decode("utf-8", "replace").strip().splitlines()
             raise OSError(f"{self._player} failed: {said[-1] if said else f'exit {process.returncode}'}")
+
+    def ready(self) -> None:
+        """What was hushed before is over."""
+        self._hushed = False
 
     def hush(self) -> None:
         """End the player."""
