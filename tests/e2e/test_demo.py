@@ -132,11 +132,11 @@ def test_a_server_of_others_is_compared_or_said_not_to_be(
 def test_a_server_that_is_not_there_ends_the_demo_with_its_address_and_the_reason(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(play, "LINKED", 0.2)
+    monkeypatch.setattr(play, "LINKED", 1.0)
     url = "http://127.0.0.1:1/v1/tables/{table}/events"
     assert demo.main(shoe="bee-tek", speed=1_000, server=url) == 1
     told = capsys.readouterr().out
-    assert f"PROBLEM: game server {url}: no good link within 0.2 s: the game server cannot be reached" in told
+    assert f"PROBLEM: game server {url}: no good link within 1 s: the game server cannot be reached" in told
     assert "NOT all is well" in told and "kept in" not in told
 
 
