@@ -1,8 +1,9 @@
 """A serial port at the far end of a network: a TCP serial server such as a MOXA NPort.
 
 Such a server stays "connected" when its cable is out, so keepalive probes tell (after 30 s, then
-three 10 s apart); pyserial's own socket link cannot set them. One reader only: a server that is set
-to one connection refuses the second.
+three 10 s apart); pyserial's own socket link cannot set them. While something written (a beep, an
+acknowledgement) is unanswered the kernel sends no probes but that again, for a quarter of an hour unless
+TCP_USER_TIMEOUT bounds it (tcp(7)). One reader only: a server that is set to one connection refuses the second.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from tablectl.scanner import LinkFault, LinkRefused
 CONNECT_SECONDS = 3.0
 WRITE_SECONDS = 1.0
 KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT = 30, 10, 3
+UNANSWERED_MS = (KEEP_IDLE + KEEP_INTERVAL * KEEP_COUNT) * 1000
+"""What was written may stay unacknowledged as long as a silent line is believed."""
 
 _READ_AT_MOST = 4096
 _ADDRESS = re.compile(r"tcp://(\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[A-Za-z0-9][\w.-]*):([0-9]{1,5})/?", re.ASCII)
@@ -61,6 +64,7 @@ class TcpLink:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEP_IDLE)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEP_INTERVAL)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEP_COUNT)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNANSWERED_MS)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.setblocking(False)
             self.where = "{}:{}".format(*self._socket.getpeername()[:2])

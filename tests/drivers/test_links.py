@@ -476,8 +476,8 @@ def test_tcp_passes_bytes_and_probes_the_cable(server: tuple[socket.socket, str]
     opened = socket.socket(fileno=os.dup(link.fileno()))
     with opened:
         assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-        options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
-        assert [opened.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [30, 10, 3]
+        options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_USER_TIMEOUT)
+        assert [opened.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [30, 10, 3, 60_000]
     assert link.identity == address
     assert link.where == address.removeprefix("tcp://")
     link.close()
