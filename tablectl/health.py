@@ -19,6 +19,8 @@ from tablectl.table import Phase, State, Trouble
 STOOD_STILL = 5 * SECOND
 """Looks that lie further apart were none: process or machine stood still, and nobody waited for a card."""
 
+LINE = "bytes come but no message (baud rate, parity or driver)"
+
 REFUSED_FOR = 15 * SECOND
 """How long a port may be there without letting itself be opened: udev and ModemManager are done by then."""
 
@@ -103,6 +105,7 @@ class _Count:
     at: int
     messages: int
     rejects: int
+    frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class Watch:
     def looked(self, seen: Seen, now: int) -> Watch:
         """The scanner was looked at."""
         slept = bool(self.counts) and now - self.counts[-1].at > STOOD_STILL
-        counts = (*self.counts, _Count(now, seen.messages, seen.rejects))
+        counts = (*self.counts, _Count(now, seen.messages, seen.rejects, seen.frames))
         begin = now - self.limits.faulty_within
         while len(counts) > 1 and counts[1].at <= begin:
             counts = counts[1:]
@@ -139,7 +142,9 @@ class Watch:
             return Report(Condition.ABSENT, seen.why or "it is not ready yet")
         if self.faulty:
             messages, rejects = self._recent(seen)
-            return Report(Condition.FAULTY, f"{rejects} of {messages} messages could not be read")
+            # Not one whole message: that is the line, and no card or window.
+            line = "" if seen.frames > self.counts[0].frames else f"; {LINE}"
+            return Report(Condition.FAULTY, f"{rejects} of {messages} messages could not be read{line}")
         waited = 0 if self.waits_since is None else now - self.waits_since
         if waited >= self.limits.mute_after and self._same_card(seen):
             why = f"a card is due and none came for {waited // SECOND} s; {self._mute(seen)}"
@@ -156,7 +161,9 @@ class Watch:
                 text = f"The scanner: {report.why}. No card drawn yet? Draw on. Drawn? It was not read."
                 yield Trouble(at, "scanner-mute", text)
             case Condition.FAULTY:
-                text = f"The scanner is faulty: {report.why}. Look at its window, its cable, the card table."
+                line = LINE in report.why
+                look = "its cable and baud rate" if line else "its window, its cable, the card table"
+                text = f"The scanner is faulty: {report.why}. Look at {look}."
                 yield Trouble(at, "scanner-faulty", text)
             case Condition.ABSENT if seen.refused_since is not None:
                 if at.boot - seen.refused_since >= REFUSED_FOR:
@@ -173,7 +180,7 @@ class Watch:
         if seen.bytes == self.then.bytes:
             return "its line is silent"
         if seen.frames == self.then.frames:
-            return "bytes come but no message (baud rate, parity or driver)"
+            return LINE
         return "messages come but no card (its mode, or the card table)"
 
     def _recent(self, seen: Seen) -> tuple[int, int]:

@@ -43,10 +43,12 @@ def item_json(item: Item) -> dict[str, Any]:
                 made["number"] = item.number
             if item.text:
                 made["text"] = item.text
-        case Reject(reason=reason, framed=framed, code=code):
+        case Reject(reason=reason, framed=framed, code=code, lost=lost):
             made["text"] = reason
             if framed:
                 made["framed"] = True
+            if lost:
+                made["lost"] = True
             if code:
                 made["code"] = repr(code[:MOST_CODE])[2:-1]
     return made

@@ -233,6 +233,8 @@ class Driver:
     """Settings that name files; the configuration makes relative ones begin at its own folder."""
     speeds: tuple[int, ...] = ()
     """Line speeds (baud) such devices are found at, the usual one first; none: it hangs on no serial line."""
+    dialects: tuple[Mapping[str, str], ...] = ()
+    """Settings with which such devices were found speaking; tried on bytes that make no frame otherwise."""
     usb_ids: tuple[str, ...] = ()
     """``vvvv:pppp`` or ``vvvv:*``, lower-case hex: USB devices this driver may fit."""
     beep: Callable[[Mapping[str, Any], str], bytes] = _no_beep

@@ -186,9 +186,15 @@ def test_faulty_above_rate_and_share_and_well_again_by_itself() -> None:
     assert bench.condition() is Condition.OK
     bench.pass_time(1, rejects=1, frames=1)
     assert bench.condition() is Condition.FAULTY and bench.why == "10 of 20 messages could not be read"
-    assert bench.begun == ["scanner-faulty"]
+    assert bench.begun == ["scanner-faulty"] and "window, its cable, the card table" in bench.text
     bench.pass_time(LIMITS.faulty_within // SECOND)
     assert bench.condition() is Condition.OK and bench.begun == ["scanner-faulty"]
+
+
+def test_where_not_one_message_is_whole_the_line_is_named_and_neither_window_nor_card_table() -> None:
+    bench = Bench().pass_time(12, rejects=1)
+    assert bench.condition() is Condition.FAULTY and "baud rate, parity or driver" in bench.why
+    assert bench.text.endswith("Look at its cable and baud rate.")
 
 
 def test_a_few_rejects_among_many_messages_are_no_fault() -> None:

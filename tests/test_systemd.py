@@ -18,6 +18,7 @@ import pytest
 from systemd.debian import build, manual
 from tablectl.cli.root import cli
 from tablectl.daemon import CONFIG_ERROR
+from tablectl.plugins import DRIVERS, load_driver, names
 
 FOLDER = Path(__file__).parent.parent / "systemd"
 
@@ -241,6 +242,16 @@ def listed(vendor: str, product: str) -> str:
         if told and vendor in asked["ID_VENDOR_ID"] and product in asked.get("ID_MODEL_ID", [product]):
             got = told[0]
     return got
+
+
+def test_every_device_that_a_driver_offers_to_read_is_in_the_list() -> None:
+    offered = {one for name in names(DRIVERS) for one in load_driver(name).usb_ids}
+    assert len(offered) > 10
+    rules_text = (FOLDER / "60-tablectl.rules").read_text()
+    for one in offered:
+        vendor, product = one.split(":")
+        assert re.search(rf'ID_VENDOR_ID.*["|]{vendor}["|]', rules_text), one
+        assert product == "*" or listed(vendor, product), one
 
 
 @pytest.mark.parametrize(

@@ -204,5 +204,6 @@ DRIVER = Driver(
     check=_check,
     check_device=links.check_device,
     speeds=(4800, 9600),
+    dialects=({"bcc": "strict"}, {"bcc": "including-enq"}),
     usb_ids=links.ADAPTERS,
 )

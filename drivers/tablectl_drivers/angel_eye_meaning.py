@@ -56,8 +56,9 @@ class Meaning:
             case b"M", _ if rest and all(0x20 <= byte < 0x7F for byte in rest):
                 return DeviceEvent(DeviceKind.SETTING, raw, rest.decode("ascii"))
             case ((b"S" | b"P" | b"C" | b"D" | b"d" | b"R" | b"G" | b"E" | b"e" | b"L" | b"M"), _):
-                return Reject(raw, f"{code.decode()} frame with wrong data {rest.hex(' ')}".rstrip())
-        return Reject(raw, f"unknown event code {code.hex()}")
+                text = f"{code.decode()} frame with wrong data {rest.hex(' ')}".rstrip()
+                return Reject(raw, text, framed=True)
+        return Reject(raw, f"unknown event code {code.hex()}", framed=True)
 
     def _drawn(self, frame: wire.Frame, rest: bytes) -> Item:
         t, raw = rest[0], frame.raw
@@ -69,7 +70,7 @@ class Meaning:
             if isinstance(item, Scan):
                 self._last_draw = rest
             return item
-        return Reject(raw, f"D frame with wrong data {rest.hex(' ')}")
+        return Reject(raw, f"D frame with wrong data {rest.hex(' ')}", framed=True)
 
     def _drawn_again(self, rest: bytes, raw: bytes) -> Item:
         # The sources disagree: one calls R a retransmission, the other an over-drawn card.
@@ -79,7 +80,7 @@ class Meaning:
 
     def _error(self, raised: bool, byte: int, raw: bytes) -> Item:
         if not byte & 0x80:
-            return Reject(raw, f"error byte {byte:02x} without bit 7")
+            return Reject(raw, f"error byte {byte:02x} without bit 7", framed=True)
         number = byte & 0x3F
         if number == wire.OVERDRAW_ERROR:
             self._overdraw_error = raised
@@ -104,7 +105,7 @@ def _card(rest: bytes, label: Label, raw: bytes) -> Scan | Reject:
     # The T byte of d and R is not judged beyond bit 7: the card has left the shoe and is counted.
     t, c = rest
     if not t & 0x80 or (c != wire.UNREAD and c not in _CARDS):
-        return Reject(raw, f"no such card: {rest.hex(' ')}")
+        return Reject(raw, f"no such card: {rest.hex(' ')}", framed=True)
     return Scan(_CARDS.get(c), label, raw)
 
 
@@ -113,7 +114,7 @@ def _verdict(byte: int, raw: bytes) -> Item:
     if byte & 0x80 and group == _FORCED_END:
         return DeviceEvent(DeviceKind.FORCED_END, raw)
     if not byte & 0x80 or group not in _OUTCOMES:
-        return Reject(raw, f"no such result: {byte:02x}")
+        return Reject(raw, f"no such result: {byte:02x}", framed=True)
     return DeviceEvent(
         DeviceKind.VERDICT,
         raw,

@@ -45,8 +45,11 @@ class CodeSettings:
     bounce: int = 300 * options.MILLISECOND
 
 
-def code_settings(settings: Mapping[str, Any]) -> CodeSettings:
-    """Read a driver's settings. Raises :class:`ValueError` naming the key that is wrong."""
+def code_settings(settings: Mapping[str, Any], *, lines: bool = True) -> CodeSettings:
+    """Read a driver's settings. Raises :class:`ValueError` naming the key that is wrong.
+
+    ``lines``: CR or LF ends a code; otherwise it is a character like others.
+    """
     allowed = settings.get("aim_allowed", [])
     if not isinstance(allowed, list | tuple) or not all(
         isinstance(letter, str) and len(letter) == 1 and letter.isascii() and letter.isalpha()
@@ -61,14 +64,22 @@ def code_settings(settings: Mapping[str, Any]) -> CodeSettings:
         idle_end = options.span(settings, "idle_end", 0, unit=SECOND, low=0.01, high=60)
     return CodeSettings(
         cards=cards_setting(settings),
-        prefix=options.ascii_text(settings, "prefix", 16),
-        suffix=options.ascii_text(settings, "suffix", 16),
+        prefix=_around(settings, "prefix", lines),
+        suffix=_around(settings, "suffix", lines),
         aim=aim,
         aim_allowed="".join(allowed).encode("ascii"),
         idle_end=idle_end,
         stub_drop=options.span(settings, "stub_drop", 2, unit=SECOND, low=0.1, high=60),
         bounce=options.span(settings, "bounce_ms", 300, unit=options.MILLISECOND, low=0, high=60_000),
     )
+
+
+def _around(settings: Mapping[str, Any], key: str, lines: bool) -> bytes:
+    """What stands around each code, the line end apart: with one in it no line would ever fit."""
+    text = options.ascii_text(settings, key, 16)
+    if lines and (b"\r" in text or b"\n" in text):
+        raise ValueError(f"{key}: leave CR and LF out of it: the end of a line is known without")
+    return text
 
 
 def cards_setting(settings: Mapping[str, Any]) -> CardTable:

@@ -2,8 +2,9 @@
 
 Such a server stays "connected" when its cable is out, so keepalive probes tell (after 30 s, then
 three 10 s apart); pyserial's own socket link cannot set them. While something written (a beep, an
-acknowledgement) is unanswered the kernel sends no probes but that again, for a quarter of an hour unless
-TCP_USER_TIMEOUT bounds it (tcp(7)). One reader only: a server that is set to one connection refuses the second.
+acknowledgement) is unanswered the kernel sends that again and no probes, for a quarter of an hour unless
+TCP_USER_TIMEOUT bounds it (tcp(7)). One reader only: a server that is set to one connection refuses the
+second.
 """
 
 from __future__ import annotations

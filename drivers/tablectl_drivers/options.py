@@ -20,7 +20,8 @@ def choice(settings: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> s
     """One of ``choices``; the first is the default. Raises :class:`ValueError`."""
     value = settings.get(key, choices[0])
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{key}: {value!r} is not one of {', '.join(choices)}")
+        quoted = f'; write "{value}", with quotation marks' if str(value) in choices else ""
+        raise ValueError(f"{key}: {value!r} is not one of {', '.join(choices)}{quoted}")
     return value
 
 

@@ -178,7 +178,7 @@ class Encoder:
     """What an emulated scanner puts on the wire, set up by the driver's own settings."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._set = code_settings(settings)
+        self._set = code_settings(settings, lines=False)
         self._reader = CodeReader(self._set)
         self._type = min(_types(settings), default=CODE_128)
 
@@ -213,7 +213,7 @@ def _types(settings: Mapping[str, Any]) -> frozenset[int]:
 
 
 def _make(settings: Mapping[str, Any]) -> ZebraSsiDecoder:
-    return ZebraSsiDecoder(code_settings(settings), _types(settings))
+    return ZebraSsiDecoder(code_settings(settings, lines=False), _types(settings))
 
 
 def _open(device: str, settings: Mapping[str, Any]) -> Link:

@@ -1,9 +1,9 @@
-"""Which driver, or which parity, makes frames of bytes that the configured driver does not understand."""
+"""Which driver, dialect or parity makes frames of bytes that the configured driver does not understand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tablectl.plugins import DRIVERS, PluginError, load_driver, names
@@ -17,18 +17,23 @@ _SEVEN_BITS = bytes(byte & 0x7F for byte in range(256))
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """``parity``: E or O where the line has seven data bits and a parity bit; else empty."""
+    """``parity``: E or O where the line has seven data bits and a parity bit; else empty.
+
+    ``dialect``: how its settings differ from the configured ones, as they are written.
+    """
 
     driver: str
     frames: int
     cards: int
     rejects: int
     parity: str = ""
+    dialect: str = ""
 
     @property
     def words(self) -> str:
         """For a technician."""
-        line = f', with bytesize = 7 and parity = "{self.parity}"' if self.parity else ""
+        seven = f'bytesize = 7 and parity = "{self.parity}"' if self.parity else ""
+        line = "".join(f", with {one}" for one in (self.dialect, seven) if one)
         counts = f"{number_of(self.frames, 'frame')}, {number_of(self.cards, 'card')}"
         return f"these look like {self.driver}{line}: {counts}"
 
@@ -51,10 +56,14 @@ def counted(driver: Driver, settings: Mapping[str, Any], pieces: Sequence[Piece]
 
 
 def fits(heard: Sequence[tuple[int, bytes]], own: str, settings: Mapping[str, Any]) -> list[Fit]:
-    """The drivers that understand more than they reject, best first; ``own`` only by another parity."""
+    """The drivers that understand more than they reject, best first.
+
+    ``own`` only by another dialect or parity.
+    """
     pieces = [Piece(at, data) for at, data in heard]
-    seven = [Piece(piece.at, piece.data.translate(_SEVEN_BITS)) for piece in pieces]
-    parity = _parity(pieces)
+    lines = {"": pieces}
+    if parity := _parity(pieces):
+        lines[parity] = [Piece(piece.at, piece.data.translate(_SEVEN_BITS)) for piece in pieces]
     found = []
     for name in names(DRIVERS):
         driver = _usable(name)
@@ -63,13 +72,23 @@ def fits(heard: Sequence[tuple[int, bytes]], own: str, settings: Mapping[str, An
         wanted = dict(settings) if name == own else _settings(driver, settings)
         if wanted is None:
             continue
-        if name != own:
-            found.append(counted(driver, wanted, pieces))
-        if parity:
-            fit = counted(driver, wanted, seven)
-            found.append(Fit(fit.driver, fit.frames, fit.cards, fit.rejects, parity))
-    good = [fit for fit in found if fit.frames and fit.frames >= fit.rejects]
-    return sorted(good, key=lambda fit: (-fit.frames, bool(fit.parity), fit.driver))
+        for line, bits in lines.items():
+            for spoken, dialect in _spoken(driver, wanted):
+                if name == own and spoken == wanted and not line:
+                    continue
+                fit = replace(counted(driver, spoken, bits), dialect=dialect, parity=line)
+                if fit.frames and fit.frames >= fit.rejects:
+                    found.append(fit)
+                    break
+    return sorted(found, key=lambda fit: (-fit.frames, bool(fit.parity), fit.driver))
+
+
+def _spoken(driver: Driver, wanted: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Settings to try, and what must be written for them: the wanted ones first, then each dialect."""
+    yield wanted, ""
+    for dialect in driver.dialects:
+        if any(wanted.get(key, "") != value for key, value in dialect.items()):
+            yield {**wanted, **dialect}, " and ".join(f'{key} = "{value}"' for key, value in dialect.items())
 
 
 def _usable(name: str) -> Driver | None:

@@ -34,6 +34,8 @@ class Tally:
     """Frames among the rejects: whole ones, of no card of the table."""
     codes: list[str] = field(default_factory=list)
     """The first of what they say, each once; one more than is named."""
+    lost: int = 0
+    """Messages that came in part, and that nobody sends again: each may have been a card."""
     dropped: int = 0
     seconds: float = 0.0
     connected: bool = False
@@ -78,6 +80,7 @@ class Tally:
         kind = item.get("kind")
         if kind == "reject":
             self.rejects += 1
+            self.lost += item.get("lost") is True
             if item.get("framed") is True:
                 self.frames += 1
                 self._no_card(item.get("code"))
@@ -103,7 +106,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``code``: ok, absent, no-bytes, no-frames, no-cards, unknown, unread or noisy.
+    """``code``: ok, absent, no-bytes, no-frames, no-cards, unknown, unread, noisy or lost.
 
     ``texts``: words, a line each.
     """
@@ -133,6 +136,11 @@ def verdict(tally: Tally, device: str, driver: str) -> Verdict:
         head = f"{number_of(tally.cards, 'card')} {after}, but more rejects than frames."
         way = "A bad cable, a missing earth, or a second reader that takes part of the bytes."
         return Verdict("noisy", (head, way, *_most(tally), *_named(tally)))
+    if tally.lost:
+        parts = f"parts of {number_of(tally.lost, 'message')} were lost."
+        head = f"{number_of(tally.cards, 'card')} {after}; {parts}"
+        way = "Each may have been a card: count them. A bad cable, a missing earth, or a second reader."
+        return Verdict("lost", (head, way, *_most(tally)))
     if tally.unknown:
         were = "was" if tally.unknown == 1 else "were"
         part = f"{tally.unknown} of {number_of(tally.frames, 'frame')}"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tablectl_drivers import angel_eye, bee_tek
+from tablectl_drivers.angel_eye_wire import encode_frame
 
 from tablectl.cards import DECK
 from tablectl.item_words import hex_of, item_json
@@ -58,6 +59,8 @@ NOISE = b"\x91\xa5\x03\x00\xff"
         (heard(NOISE, DeviceEvent(DeviceKind.STANDBY, b"x")), "no-cards", "card table is another deck's"),
         (heard(NOISE, Scan(None, Label.NONE, b"x")), "unread", "reads none"),
         (heard(NOISE, CARD, Reject(b"1", "a"), Reject(b"1", "a")), "noisy", "A bad cable"),
+        (heard(NOISE, CARD, CARD, Reject(b"1", "a", lost=True)), "lost", "parts of 1 message were lost"),
+        (heard(NOISE, CARD, unknown(b"7"), Reject(b"1", "a", lost=True)), "lost", "may have been a card"),
         (heard(NOISE, CARD, Reject(b"1", "a")), "ok", "the scanner works"),
         (heard(NOISE, CARD, seconds=3.4), "ok", "1 card in 3 s"),
         (heard(NOISE, CARD, unknown(b"9999")), "unknown", "1 of 2 frames was no card of the table"),
@@ -173,6 +176,19 @@ def test_a_parity_bit_that_nobody_expects_is_found(odd: int, parity: str) -> Non
     assert f'bytesize = 7 and parity = "{parity}"' in fit.words
     settings = {"bytesize": 7, "parity": parity}
     load_driver("bee-tek").check(settings)
+
+
+@pytest.mark.parametrize(("speaks", "configured"), [("including-enq", "strict"), ("strict", "including-enq")])
+def test_another_check_sum_of_the_same_shoe_is_found_and_what_to_write(speaks: str, configured: str) -> None:
+    frames = [
+        encode_frame(i, b"D" + bytes((t, 0xB8)), speaks) for i, t in enumerate((0x81, 0x91, 0x82, 0x92))
+    ]
+    heard = [(i * S, frame) for i, frame in enumerate(frames)]
+    (best, *others) = fits(heard, "angel-eye", {"bcc": configured})
+    assert best.words == f'these look like angel-eye, with bcc = "{speaks}": 4 frames, 4 cards'
+    assert others == []
+    if speaks == "strict":
+        assert [fit.dialect for fit in fits(heard, "bee-tek", {})] == [""], "the usual one needs no word"
 
 
 def test_noise_fits_nothing() -> None:
