@@ -9,7 +9,6 @@ import asyncio
 import dataclasses
 import functools
 import logging
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, TypeVar
@@ -21,12 +20,14 @@ from tablectl.connections import Connections
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.play import Play, routes
 from tablectl.gameserver.store import Held, RoundRecord, Store
+from tablectl.gameserver.surprise import is_everybodys
 
 REQUEST_BYTES = 1 << 20
 READ_SECONDS = 10.0
 """What a request's header, and then its body, may take."""
 IDLE_SECONDS = 75.0
 """What a connection that was used may stay without a request: longer than a reverse proxy keeps one."""
+RETRY = {"Retry-After": "5"}
 MOST_ROUNDS = 1000
 MOST_NUMBER = 10**9
 """No shoe has such a number, and no round."""
@@ -55,7 +56,8 @@ class Views:
         reply = await self._in_pool(
             self._intake.take, request.match_info["table"], kind, dict(request.headers), body
         )
-        return web.json_response(reply.payload, status=reply.status)
+        headers = RETRY if reply.status == 500 else None
+        return web.json_response(reply.payload, status=reply.status, headers=headers)
 
     async def health(self, _: web.Request) -> web.Response:
         """``GET /healthz``."""
@@ -141,17 +143,19 @@ async def _readable(request: web.Request, handler: Handler) -> web.StreamRespons
 
 @web.middleware
 async def _in_trouble(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A database or a disk that fails now is to be asked again: what was begun is rolled back."""
+    """What fails is said as all else is, and what was begun is rolled back."""
     try:
         return await handler(request)
-    except ConnectionError:
+    except (ConnectionError, web.HTTPException):
         raise
-    except (sqlite3.Error, OSError) as trouble:
+    except Exception as trouble:
         log.error("a request could not be served", exc_info=trouble)
-        answer = _error(
-            503, "the game server cannot read or write its data at the moment; nothing was changed"
-        )
-        answer.headers["Retry-After"] = "5"
+        if is_everybodys(trouble):
+            status, words = 503, "the game server cannot read or write its data at the moment"
+        else:
+            status, words = 500, "a fault in the game server: its log tells whoever runs it where"
+        answer = _error(status, f"{words}; nothing was changed")
+        answer.headers.update(RETRY)
         return answer
 
 
