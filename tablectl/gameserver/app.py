@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -21,6 +20,7 @@ from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.play import Play, routes
 from tablectl.gameserver.store import Held, RoundRecord, Store
 from tablectl.gameserver.surprise import is_everybodys
+from tablectl.gameserver.turns import Turns
 
 REQUEST_BYTES = 1 << 20
 READ_SECONDS = 10.0
@@ -38,24 +38,25 @@ log = logging.getLogger(__name__)
 
 
 class Views:
-    """The handlers. All work on the store is done in ``pool``, one thing after another."""
+    """The handlers. All work on the store is done in one thread, by ``turns``."""
 
-    def __init__(self, store: Store, intake: Intake, pool: Executor) -> None:
+    def __init__(self, store: Store, intake: Intake, turns: Turns) -> None:
         self._store = store
         self._intake = intake
-        self._pool = pool
+        self._turns = turns
 
     async def _in_pool(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
         run = functools.partial(call, *args, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+        return await asyncio.get_running_loop().run_in_executor(self._turns.looks, run)
 
     async def events(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/events``."""
         body = await request.read()
         kind = request.headers.get("Content-Type", "")
-        reply = await self._in_pool(
+        taking = functools.partial(
             self._intake.take, request.match_info["table"], kind, dict(request.headers), body
         )
+        reply = await asyncio.get_running_loop().run_in_executor(self._turns.tables, taking)
         headers = RETRY if reply.status == 500 else None
         return web.json_response(reply.payload, status=reply.status, headers=headers)
 
@@ -172,9 +173,9 @@ def connections(most: int) -> Connections:
     )
 
 
-def make_app(store: Store, intake: Intake, pool: Executor, bound: Connections) -> web.Application:
+def make_app(store: Store, intake: Intake, turns: Turns, bound: Connections) -> web.Application:
     """The aiohttp application over an open store."""
-    views, players = Views(store, intake, pool), Play(store, intake.bank, pool)
+    views, players = Views(store, intake, turns), Play(store, intake.bank, turns)
     app = web.Application(client_max_size=REQUEST_BYTES, middlewares=[bound.serve, _readable, _in_trouble])
     table = "/v1/tables/{table:[A-Za-z0-9_-]{1,16}}"
     app.add_routes(

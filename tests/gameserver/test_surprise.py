@@ -135,7 +135,7 @@ def ends(table: str, round: int) -> list[Event]:
 
 
 async def in_pool(server: GameServer, call: Callable[..., Any], *args: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(server._pool, call, *args)
+    return await asyncio.get_running_loop().run_in_executor(server._turns.looks, call, *args)
 
 
 async def bet(server: GameServer, table: str, round: int) -> None:
