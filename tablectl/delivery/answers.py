@@ -99,7 +99,7 @@ def classify(answer: Answer | Failed) -> Verdict:
         case status if 300 <= status < 400:
             return Verdict(Kind.LATER, f"{said}, a redirect, which is not followed. {ways.URL}")
         case status if status in AGAIN or status >= 500:
-            return Verdict(Kind.LATER, said, retry_after=answer.retry_after)
+            return Verdict(Kind.LATER, f"{said}{words}", retry_after=answer.retry_after)
     return Verdict(Kind.LATER, f"{said}, which acknowledges nothing")
 
 

@@ -9,9 +9,7 @@ import asyncio
 import dataclasses
 import functools
 import logging
-import sqlite3
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -21,12 +19,15 @@ from tablectl.connections import Connections
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.play import Play, routes
 from tablectl.gameserver.store import Held, RoundRecord, Store
+from tablectl.gameserver.surprise import is_everybodys
+from tablectl.gameserver.turns import Turns
 
 REQUEST_BYTES = 1 << 20
 READ_SECONDS = 10.0
 """What a request's header, and then its body, may take."""
 IDLE_SECONDS = 75.0
 """What a connection that was used may stay without a request: longer than a reverse proxy keeps one."""
+RETRY = {"Retry-After": "5"}
 MOST_ROUNDS = 1000
 MOST_NUMBER = 10**9
 """No shoe has such a number, and no round."""
@@ -37,25 +38,27 @@ log = logging.getLogger(__name__)
 
 
 class Views:
-    """The handlers. All work on the store is done in ``pool``, one thing after another."""
+    """The handlers. All work on the store is done in one thread, by ``turns``."""
 
-    def __init__(self, store: Store, intake: Intake, pool: Executor) -> None:
+    def __init__(self, store: Store, intake: Intake, turns: Turns) -> None:
         self._store = store
         self._intake = intake
-        self._pool = pool
+        self._turns = turns
 
     async def _in_pool(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
         run = functools.partial(call, *args, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+        return await asyncio.get_running_loop().run_in_executor(self._turns.looks, run)
 
     async def events(self, request: web.Request) -> web.Response:
         """``POST /v1/tables/{table}/events``."""
         body = await request.read()
         kind = request.headers.get("Content-Type", "")
-        reply = await self._in_pool(
+        taking = functools.partial(
             self._intake.take, request.match_info["table"], kind, dict(request.headers), body
         )
-        return web.json_response(reply.payload, status=reply.status)
+        reply = await asyncio.get_running_loop().run_in_executor(self._turns.tables, taking)
+        headers = RETRY if reply.status == 500 else None
+        return web.json_response(reply.payload, status=reply.status, headers=headers)
 
     async def health(self, _: web.Request) -> web.Response:
         """``GET /healthz``."""
@@ -141,17 +144,19 @@ async def _readable(request: web.Request, handler: Handler) -> web.StreamRespons
 
 @web.middleware
 async def _in_trouble(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A database or a disk that fails now is to be asked again: what was begun is rolled back."""
+    """What fails is said as all else is, and what was begun is rolled back."""
     try:
         return await handler(request)
-    except ConnectionError:
+    except (ConnectionError, web.HTTPException):
         raise
-    except (sqlite3.Error, OSError) as trouble:
+    except Exception as trouble:
         log.error("a request could not be served", exc_info=trouble)
-        answer = _error(
-            503, "the game server cannot read or write its data at the moment; nothing was changed"
-        )
-        answer.headers["Retry-After"] = "5"
+        if is_everybodys(trouble):
+            status, words = 503, "the game server cannot read or write its data at the moment"
+        else:
+            status, words = 500, "a fault in the game server: its log tells whoever runs it where"
+        answer = _error(status, f"{words}; nothing was changed")
+        answer.headers.update(RETRY)
         return answer
 
 
@@ -168,9 +173,9 @@ def connections(most: int) -> Connections:
     )
 
 
-def make_app(store: Store, intake: Intake, pool: Executor, bound: Connections) -> web.Application:
+def make_app(store: Store, intake: Intake, turns: Turns, bound: Connections) -> web.Application:
     """The aiohttp application over an open store."""
-    views, players = Views(store, intake, pool), Play(store, intake.bank, pool)
+    views, players = Views(store, intake, turns), Play(store, intake.bank, turns)
     app = web.Application(client_max_size=REQUEST_BYTES, middlewares=[bound.serve, _readable, _in_trouble])
     table = "/v1/tables/{table:[A-Za-z0-9_-]{1,16}}"
     app.add_routes(

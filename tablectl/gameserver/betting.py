@@ -1,7 +1,8 @@
 """When a table's betting window is closed: the server's own word, for a table may fall silent at any moment.
 
 A window ends at the first of: ``betting.closed``, this server's monotonic clock reaching ``seconds`` after
-the opening came, the wall time ``closes_at``, 15 s without a word from the table (contract, section 2).
+the opening came, the wall time ``closes_at``, 15 s without a word from the table (contract, section 2), and
+an event that by a fault of this server cannot be taken.
 Windows live in memory: after a start of the server all are closed.
 """
 
@@ -82,6 +83,12 @@ class Windows:
         window = self._of.get(table)
         if window is not None and window.epoch != epoch and not window.why:
             self._of[table] = replace(window, why="another history")
+
+    def lost(self, table: str) -> None:
+        """An event of that table could not be taken, and perhaps it was the close."""
+        window = self._of.get(table)
+        if window is not None and not window.why:
+            self._of[table] = replace(window, why="a fault here")
 
     def of(self, table: str, monotonic: float, wall: float) -> Window | None:
         """The newest window of a table; None: there was none since the start."""

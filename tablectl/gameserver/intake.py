@@ -1,7 +1,8 @@
 """Taking events: who sends, is it whole, is it this table's history, is it the next one.
 
 The answer is an HTTP status and a JSON object.  200 and 409 carry ``next``; every refusal carries
-``error`` in words a technician at the table can use.  Statuses: contract, section 3.
+``error`` in words a technician at the table can use.  Statuses: contract, section 3.  500: something that
+nobody foresaw (:mod:`tablectl.gameserver.surprise`); nothing of the event is kept.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tablectl.gameserver.messages import MOST_SEQUENCE, Message, Unreadable, cla
 from tablectl.gameserver.money import TooMuch
 from tablectl.gameserver.results import Impossible, place, settle
 from tablectl.gameserver.store import SKIPPED, Store, Taken
+from tablectl.gameserver.surprise import Surprises
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,14 @@ class Intake:
         self.bank = Bank(store, self.window)
         self._monotonic = monotonic
         self._windows = Windows(silence)
+        self._surprises = Surprises()
         self._keys = parse_secrets(secrets)
         self._accept_test = accept_test
         self._clock = clock
 
     def take(self, table: str, content_type: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Judge one request to ``table`` and keep what is good of it, on the disk before this returns."""
-        now, monotonic = self._clock(), self._monotonic()
+        now, monotonic, at = self._clock(), self._monotonic(), "a request of it"
         try:
             message_id = verify(self._keys, headers, body, now / 1e9)
             kind = content_type.partition(";")[0].strip().lower()
@@ -73,6 +76,7 @@ class Intake:
                 reply = self._probed(table, message_id)
                 self._windows.heard(table, monotonic, now / 1e9)
                 return self._with_placed(table, reply)
+            at = f"event {messages[0].sequence}"
             _check_name(message_id, messages)
             self._check_sender(table, messages)
             return self._with_placed(table, self._keep(table, messages, now, monotonic))
@@ -82,19 +86,24 @@ class Intake:
             return Reply(400, {"error": str(unreadable)})
         except _Refused as refused:
             return refused.reply
+        except Exception as error:  # noqa: BLE001 whatever it is, it is this table's alone
+            return self._surprised(table, at, error)
 
     def take_message(self, table: str, body: bytes) -> Reply:
         """Judge one message of a stream, whose server has seen to who may publish for ``table``."""
-        of = None
+        of, at = None, "a message"
         try:
             (message,) = messages = read(body, batch=False)
             of = (message.epoch, message.sequence) if message.table == table else None
+            at = f"event {message.sequence}"
             self._check_sender(table, messages)
             reply = self._keep(table, messages, self._clock(), self._monotonic())
         except Unreadable as unreadable:
             reply, of = Reply(400, {"error": str(unreadable)}), claimed(table, body)
         except _Refused as refused:
             reply = refused.reply
+        except Exception as error:  # noqa: BLE001 whatever it is, it is this table's alone
+            reply, of = self._surprised(table, at, error), of or claimed(table, body)
         return replace(reply, of=of)
 
     def wanted(self, table: str, epoch: str) -> Reply:
@@ -110,6 +119,14 @@ class Intake:
             return self._with_placed(table, reply)
         except _Refused as refused:
             return refused.reply
+        except Exception as error:  # noqa: BLE001 whatever it is, it is this table's alone
+            return self._surprised(table, "its question", error)
+
+    def _surprised(self, table: str, at: str, error: Exception) -> Reply:
+        """What a table is told of it. Betting there is over: how much of its hand is missed is not known."""
+        words = self._surprises.words(table, at, error)
+        self._store.then(partial(self._windows.lost, table))
+        return Reply(500, {"error": words})
 
     def _with_placed(self, table: str, reply: Reply) -> Reply:
         """A good answer, and in it for the dealer while betting is open: how many have placed."""
@@ -187,15 +204,20 @@ class Intake:
                     continue
                 if message.sequence > wanted:  # within a batch, behind what was skipped
                     raise _Refused(422, f"event {message.sequence} cannot come before {wanted}")
-                goes_on = _goes_on(message)
                 over = any(map(ends, messages[at + 1 :]))
-                opened = self._effect(table, message, over=over)
-                self._store.add(
-                    table,
-                    Taken(
-                        message.epoch, message.sequence, message.id, message.type, digest, message.body, now
-                    ),
+                taken = Taken(
+                    message.epoch, message.sequence, message.id, message.type, digest, message.body, now
                 )
+                try:
+                    with self._store.transaction():
+                        goes_on = _goes_on(message)
+                        opened = self._effect(table, message, over=over)
+                        self._store.add(table, taken)
+                except Exception as error:
+                    if isinstance(error, _Refused) or wanted == first.sequence:
+                        raise
+                    self._surprised(table, f"event {message.sequence}", error)
+                    break  # what came before it is taken
                 wanted = goes_on
                 if opened or message.type != OPENED:
                     self._store.then(partial(self._windows.took, message, monotonic, now / 1e9))

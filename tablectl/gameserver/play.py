@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,11 +18,15 @@ from tablectl.gameserver.bank import Bank, OtherRequest
 from tablectl.gameserver.money import MOST
 from tablectl.gameserver.players import Player
 from tablectl.gameserver.store import Store
+from tablectl.gameserver.turns import Turns
 from tablectl.gameserver.wagers import MOST_BETS, Bet
 from tablectl.gameserver.waiting import News, TooMany
 
 LONGEST = 10.0
 """Seconds a request waits for news at most."""
+LOOKING = 8
+"""Of those who only look so many are dealt with at once: thousands that one piece of news wakes would else be
+one long turn of the loop, which answers a table's event, too."""
 REQUEST_BYTES = 8192
 MOST_HISTORY = 200
 
@@ -69,16 +72,22 @@ def _telling(handler: Handler) -> Handler:
 
 
 class Play:
-    """The handlers. All work on the store is done in ``pool``, one thing after another."""
+    """The handlers. All work on the store is done in one thread, by ``turns``."""
 
-    def __init__(self, store: Store, bank: Bank, pool: Executor) -> None:
+    def __init__(self, store: Store, bank: Bank, turns: Turns) -> None:
         self._store = store
         self._bank = bank
-        self._pool = pool
+        self._turns = turns
+        self._looking = asyncio.Semaphore(LOOKING)
         self.news = News()
 
-    async def _in_pool(self, call: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, functools.partial(call, *args))
+    async def _in_turn(self, request: web.Request, call: Callable[..., T], *args: Any) -> T:
+        """Who places goes before whoever looks: his word must not come late by them."""
+        loop, run = asyncio.get_running_loop(), functools.partial(call, *args)
+        if request.method == "POST":
+            return await loop.run_in_executor(self._turns.wagers, run)
+        async with self._looking:
+            return await loop.run_in_executor(self._turns.looks, run)
 
     async def listen(self, _: web.Application) -> None:
         """At the start: what changes in the pool's thread is told on the loop."""
@@ -108,19 +117,19 @@ class Play:
         def asked() -> dict[str, Any]:
             return {"table": table, "terms": model.limits(self._bank, self._bank.now(table))}
 
-        return _json(await self._in_pool(asked))
+        return _json(await self._in_turn(request, asked))
 
     async def placed(self, request: web.Request) -> web.Response:
         """``GET /v1/tables/{table}/placed``: for the dealer."""
         table = request.match_info["table"]
-        return _json(await self._in_pool(model.placed, self._bank, table, time.monotonic()))
+        return _json(await self._in_turn(request, model.placed, self._bank, table, time.monotonic()))
 
     # --- for one player -------------------------------------------------------------------------------------
 
     async def me(self, request: web.Request) -> web.Response:
         """``GET /v1/players/me``."""
         player = await self._player(request)
-        balance = await self._in_pool(self._bank.players.balance, player)
+        balance = await self._in_turn(request, self._bank.players.balance, player)
         return _json({"player": player.name, "currency": player.currency, "balance": balance})
 
     async def movements(self, request: web.Request) -> web.Response:
@@ -131,16 +140,16 @@ class Play:
             before = min(1 << 62, max(0, int(request.query.get("before", str(1 << 62)))))
         except ValueError:
             return _error(400, "before and limit are numbers")
-        rows = await self._in_pool(self._bank.players.movements, player, before, limit)
+        rows = await self._in_turn(request, self._bank.players.movements, player, before, limit)
         return _json({"movements": rows})
 
     async def play(self, request: web.Request) -> web.Response:
         """``GET /v1/tables/{table}/play?after=VERSION``: what the page shows, as soon as it is newer."""
         player, table = await self._player(request), request.match_info["table"]
-        await self._in_pool(self._here, table, player.name)
+        await self._in_turn(request, self._here, table, player.name)
         after = request.query.get("after", "")
         if after == self.news.version(table):
-            now = await self._in_pool(self._bank.now, table)
+            now = await self._in_turn(request, self._bank.now, table)
             # A window that ends by this server's own clock is news that no event brings.
             seconds = min(LONGEST, now.seconds + 0.01) if now.reason is None else LONGEST
             try:
@@ -149,7 +158,7 @@ class Play:
             except TooMany:
                 return _error(429, "too many requests of this player wait already")
         version = self.news.version(table)
-        shown = await self._in_pool(model.seen_by, self._bank, self._store, player, table)
+        shown = await self._in_turn(request, model.seen_by, self._bank, self._store, player, table)
         return _json({"version": version, **shown})
 
     def _here(self, table: str, player: str) -> None:
@@ -162,7 +171,9 @@ class Play:
         player, table = await self._player(request), request.match_info["table"]
         asked = await _asked(request, "bets")
         bets = _bets(asked["bets"])
-        return _json(await self._in_pool(self._bank.place, player, table, asked["id"], asked["round"], bets))
+        return _json(
+            await self._in_turn(request, self._bank.place, player, table, asked["id"], asked["round"], bets)
+        )
 
     @_telling
     async def take_back(self, request: web.Request) -> web.Response:
@@ -171,7 +182,9 @@ class Play:
         asked = await _asked(request)
         areas = _areas(asked["areas"]) if "areas" in asked else None
         return _json(
-            await self._in_pool(self._bank.take_back, player, table, asked["id"], asked["round"], areas)
+            await self._in_turn(
+                request, self._bank.take_back, player, table, asked["id"], asked["round"], areas
+            )
         )
 
     @_telling
@@ -188,13 +201,13 @@ class Play:
             self._bank.presence.done(table, player.name, (now.floor.epoch, now.floor.shoe, now.floor.round))
             return True
 
-        return _json({"done": await self._in_pool(note)})
+        return _json({"done": await self._in_turn(request, note)})
 
     async def _player(self, request: web.Request) -> Player:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         player = None
         if kind.lower() == "bearer" and token.isascii() and 0 < len(token) <= 100:
-            player = await self._in_pool(self._bank.players.by_token, token)
+            player = await self._in_turn(request, self._bank.players.by_token, token)
         if player is None:
             raise web.HTTPUnauthorized(
                 text='{"error": "send the token of a player: Authorization: Bearer TOKEN"}',

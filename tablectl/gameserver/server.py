@@ -6,7 +6,6 @@ import asyncio
 import resource
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from tablectl.gameserver.app import connections, make_app
 from tablectl.gameserver.betting import SILENCE
 from tablectl.gameserver.intake import Intake
 from tablectl.gameserver.store import Store
+from tablectl.gameserver.turns import Turns
 from tablectl.logs import setup_logging
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class GameServer:
         except ValueError:
             self.store.close()
             raise
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="gameserver")
+        self._turns = Turns()
         self._most = _bearable() if most is None else most
         self._connections = connections(self._most)
-        app = make_app(self.store, intake, self._pool, self._connections)
+        app = make_app(self.store, intake, self._turns, self._connections)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         self._listening: asyncio.Server | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -68,7 +68,7 @@ class GameServer:
         if nats is not None:
             from tablectl.gameserver.stream import StreamIntake
 
-            self.stream = StreamIntake(nats, self.store, intake, self._pool, nats_credential)
+            self.stream = StreamIntake(nats, self.store, intake, self._turns.tables, nats_credential)
         self._nats = nats
         self._consuming: asyncio.Task[None] | None = None
         self._accept_test = accept_test
@@ -97,13 +97,15 @@ class GameServer:
                 task.cancel()
                 await asyncio.wait({task})
         await self._runner.cleanup()
-        self._pool.shutdown()
+        self._turns.shutdown()
         self.store.close()
 
     async def add_player(self, name: str, currency: str = "USD", deposit: int = 0) -> str:
         """Make a player; the token. Raises :class:`ValueError` (:meth:`Players.add`)."""
         add = self.intake.bank.players.add
-        return await asyncio.get_running_loop().run_in_executor(self._pool, add, name, currency, deposit)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._turns.looks, add, name, currency, deposit
+        )
 
     def play_url(self, table: str, token: str = "") -> str:
         """The page of a player. The token stands behind ``#``: no browser sends that to a server."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tablectl.gameserver.schema import MONEY
+from tablectl.gameserver.surprise import is_everybodys
 from tablectl.plain_file import must_be_file
 from tablectl.private_files import FILE
 
@@ -101,21 +102,28 @@ class Store:
             try:
                 yield
                 self._db.execute("COMMIT" if outer else "RELEASE inner")
-            except BaseException:
+            except BaseException as error:
                 del self._then[before:]
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK" if outer else "ROLLBACK TO inner")
                     if not outer:
                         self._db.execute("RELEASE inner")
+                elif not outer and not is_everybodys(error):
+                    raise sqlite3.OperationalError("the database rolled back everything") from error
                 raise
             if outer:
                 made, self._then = self._then, []
-                for call in made:
-                    call()
+                with contextlib.ExitStack() as each:  # whatever one of them raises, all are called
+                    for call in reversed(made):
+                        each.callback(call)
 
     def then(self, call: Callable[[], None]) -> None:
-        """In a transaction: what is to be done once it is on the disk, and not at all if it never is."""
-        self._then.append(call)
+        """Once the open transaction is on the disk, and not at all if it never is; without one: now."""
+        with self._lock:
+            if self._db.in_transaction:
+                self._then.append(call)
+            else:
+                call()
 
     def sql(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """One statement, within the transaction if one is open; its rows."""

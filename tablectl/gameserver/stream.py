@@ -3,7 +3,8 @@
 The place in the stream is kept in the server's own database and moves in the very commit that keeps the
 events; the consumer begins behind it at every connection.  So what comes is always in order and never lost,
 and what comes twice is known by its id.  An event that cannot be taken does not hold up the other tables: it
-is let go, and its table is told, which sends it again (``resend``) or halts until a person acts (422).
+is let go, and its table is told, which sends it again (``resend``) or halts until a person acts (422).  By a
+fault of this server (500) the table waits: the server that was mended and started anew lets it send again.
 A table is told of its own events alone: what another history or a stranger publishes on its subject is let
 go, and is no fault of the rightful one.
 """
@@ -171,7 +172,7 @@ class StreamIntake:
         elif reply.status == 200:
             if known is not None and known.epoch == reply.of[0] and known.sequence <= reply.of[1]:
                 del self._refused[table]
-        elif reply.status in (400, 403, 422):
+        elif reply.status in (400, 403, 422, 500):
             self._note(table, reply, *reply.of)
 
     def _note(self, table: str, reply: Reply, epoch: str, sequence: int) -> None:
@@ -179,7 +180,7 @@ class StreamIntake:
         if held is not None and held.epoch != epoch:  # who asks for that history is told so anyway
             log.warning("an event of another history was left out", table=table, reason=words)
             return
-        conflicts = held is not None and sequence < held.next
+        conflicts = reply.status != 500 and held is not None and sequence < held.next
         self._refused[table] = _Refusal(epoch, sequence, reply.status, words, conflicts)
 
     # --- the tables' questions ------------------------------------------------------------------------------
@@ -208,8 +209,8 @@ class StreamIntake:
         refused = self._refused.get(table)
         # One that came behind what was looked at: the table has perhaps mended it meanwhile.
         if refused is not None and refused.epoch == epoch and stored <= self._done:
-            if refused.status == 403:
-                return answer | {"status": 403, "error": refused.words}
+            if refused.status in (403, 500):
+                return answer | {"status": refused.status, "error": refused.words}
             return answer | {"status": 422, "next": refused.sequence, "error": refused.words}
         if 0 < stored <= self._done and wanted <= acked:
             answer["resend"] = True

@@ -84,7 +84,7 @@ def window_reason(why: str, *, table_open: bool) -> Reason | None:
     match why:
         case "":
             return None
-        case "silence":
+        case "silence" | "a fault here":
             return because("unlinked")
         case "none" | "another history":
             return because("not-open")

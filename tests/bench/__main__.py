@@ -6,7 +6,8 @@ that was idle runs its first instructions slower (cold caches, low clock), the f
 table's; ``--pause 0.002`` shows the other end.  Prints the figures, then each aim with the ratio to it; exit
 0 also when an aim is missed (``--strict``: 1), because a busy machine is no fault of the program.
 
-``python -m tests.bench journal``: what a long journal costs; ``… display``: what a hundred open displays do.
+``python -m tests.bench journal``: what a long journal costs; ``… display``: what a hundred open displays do;
+``… players``: how long a table's event waits while two thousand players look on.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.bench.display import main as display
 from tests.bench.figures import HEAD, Aim, Figure, figure, latency_aims
 from tests.bench.floors import Commit, Probe, Relay
 from tests.bench.journal import main as journal
+from tests.bench.players import main as players
 from tests.bench.server import game_server
 from tests.bench.whole import cards_per_second, idle, wall_ms
 from tests.bench.wires import WIRES
@@ -170,7 +172,7 @@ def main() -> int:
     return 1 if given.strict and not all(aim.met for aim in aims) else 0
 
 
-OTHERS = {"journal": journal, "display": display}
+OTHERS = {"journal": journal, "display": display, "players": players}
 
 if __name__ == "__main__":
     other = OTHERS.get(sys.argv[1]) if sys.argv[1:] else None

@@ -133,7 +133,7 @@ async def test_who_has_placed_is_told_while_betting_is_open(rig: Rig) -> None:
         bank.presence.seen("T07", "ann", time.monotonic())
         bank.presence.done("T07", "ann", (sender.journal.epoch, 3, 9))
 
-    await asyncio.get_running_loop().run_in_executor(server._pool, done)
+    await asyncio.get_running_loop().run_in_executor(server._turns.looks, done)
     await sender.until(lambda: sender.placed[-1] == Placed(3, 9, 1, 1))
     root = {"$defs": json.loads((FOLDER / "asyncapi.json").read_text())["components"]["schemas"]}
     async with rig.client() as client:
