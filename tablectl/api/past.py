@@ -72,7 +72,7 @@ class PastRoutes:
 
     async def _shoe(self, request: web.Request) -> web.Response:
         asked = request.match_info["shoe"]
-        shoe = self._published.state.shoes if asked == "last" else int(asked)
+        shoe = self._published.state.newest_shoe if asked == "last" else int(asked)
         none = "there was no shoe yet" if asked == "last" else f"there is no shoe {shoe} in this journal"
         return await self._answer(lambda state: self._back.shoe(state, shoe), none)
 

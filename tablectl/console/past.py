@@ -37,6 +37,11 @@ class Ended:
     totals: tuple[int, int] | None = None
     mark: str = ""
 
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Shoe and round, in the order of which rounds are played."""
+        return tuple(map(int, self.where.split("/")))
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -72,12 +77,10 @@ class Past:
                 return past
 
     def _ended(self, ended: Ended) -> Past:
-        """A round that was amended or voided later keeps its place."""
-        if any(one.where == ended.where for one in self.rounds):
-            rounds = tuple(ended if one.where == ended.where else one for one in self.rounds)
-        else:
-            rounds = (ended, *self.rounds)
-        return replace(self, rounds=rounds[:MOST_ROUNDS])
+        """A round that was amended or voided later has its place, and is not the last one by that."""
+        others = (one for one in self.rounds if one.where != ended.where)
+        rounds = sorted((ended, *others), key=lambda one: one.place, reverse=True)
+        return replace(self, rounds=tuple(rounds[:MOST_ROUNDS]))
 
     def _shoe(self, data: Mapping[str, Any]) -> Past:
         rules = mapping(data.get("rules"))

@@ -51,7 +51,7 @@ class About:
 
 def shoe_shown(state: State) -> int | None:
     """The shoe whose rounds are shown: the one in play, or the last one until the next begins."""
-    return None if state.phase is Phase.CLOSED or not state.shoes else state.shoes
+    return None if state.phase is Phase.CLOSED else state.newest_shoe or None
 
 
 def table_part(state: State, about: About, played: Played | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tablectl.events import ShoeEnded, ShoeStarted
 from tablectl.journal import JournalReader
-from tablectl.journal.rows import Row, decode_row
+from tablectl.journal.rows import JournalFault, Row, decode_row
 from tablectl.past.explain import Decode, Entry, explain
 from tablectl.past.round_view import round_view
 from tablectl.past.settled import past_of
@@ -91,12 +91,16 @@ class LookingBack:
         return told | {"unsettled": (shoe, round_) in state.unsettled}
 
     def shoe(self, state: State, shoe: int) -> dict[str, Any] | None:
-        """The report on a shoe; None: there is none."""
+        """The report on a shoe; None: there is none. Raises :class:`JournalFault`."""
         started = self._started(shoe)
         if started is None:
             return None
         rows = self._reader.shoe_rows(shoe, started.row)
-        return shoe_report((decode_row(row)[0] for row in rows), over=shoe_over(state, shoe))
+        events = [decode_row(row)[0] for row in rows]
+        try:
+            return shoe_report(events, over=shoe_over(state, shoe))
+        except (AssertionError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise JournalFault(f"shoe {shoe}: its rows cannot be followed ({error!r})") from error
 
     def _started(self, shoe: int) -> Row | None:
         return self._reader.shoe_row(shoe, ShoeStarted.TYPE)

@@ -68,9 +68,9 @@ class _Kept:
 
 def told(events: Sequence[tuple[int, ev.Event]], *, shoe_over: bool) -> Told:
     """What of a round's events, each with its row, may be told."""
-    dealt = [event for _, event in events if isinstance(event, ev.CardDealt)]
+    public = [shown for _, event in events if (shown := _public(event)) is not None]
     turned = next((row for row, event in events if isinstance(event, ev.HandTurned)), None)
-    if turned is None and dealt and all(card.face is None for card in dealt):
+    if turned is None and public and all(public):
         turned = 0  # dealt face up: every card was public at once
     made = Told(shoe_over, turned)
     waiting: list[_Kept | None] = []
@@ -111,3 +111,14 @@ def told(events: Sequence[tuple[int, ev.Event]], *, shoe_over: bool) -> Told:
             case _:
                 pass
     return made
+
+
+def _public(event: ev.Event) -> bool | None:
+    """Whether the event lays cards of the hand face up; None: it lays none. All may be told by hand alone."""
+    match event:
+        case ev.CardDealt(face=face):
+            return face is None
+        case ev.HandCorrected(after=after) if after:
+            return "?" not in after.values()
+        case _:
+            return None

@@ -1,16 +1,21 @@
 """What became of a shoe's cards: dealt, burned, kept, left, and how its rounds ended.
 
-While the shoe is in play only how many: burn cards and cards kept with a hold are face down.
+Cards are counted by the table's own fold of the events, so that the report cannot differ from the table; it
+adds where those lie that the table needs no more, and what came after the shoe's end.  While the shoe is in
+play only how many: burn cards and cards kept with a hold are face down.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from tablectl import events as ev
-from tablectl.cards import DECK, RANKS, Card
+from tablectl.cards import RANKS, Card
+from tablectl.shoe import Shoe
+from tablectl.table import State, evolve
+from tablectl.table.evolve_round import BURNED, amended_shoe, cards_told
 
 
 def shoe_report(events: Iterable[ev.Event], *, over: bool) -> dict[str, Any]:
@@ -22,18 +27,16 @@ def shoe_report(events: Iterable[ev.Event], *, over: bool) -> dict[str, Any]:
 
 
 class _Count:
-    """Where each card of the shoe is; None: its face is not known."""
+    """The shoe and its rounds, event by event."""
 
     def __init__(self) -> None:
         self.started: ev.ShoeStarted | None = None
         self.ended: ev.ShoeEnded | None = None
-        self.dealt: list[str | None] = []
-        self.burned: list[str | None] = []
-        self.unplaced: list[str | None] = []
-        """Kept under a hold when their round was void or the shoe ended: used, in no hand."""
-        self.kept: list[str | None] = []
-        self.reserved: list[str | None] = []
-        self.hand: list[str | None] = []
+        self.state = State()
+        self.shoe = Shoe(0, 0)
+        """As the table has it; behind its end as it is known to have been."""
+        self.unplaced: list[Card | None] = []
+        """Kept when their round was void or the shoe ended: used, in no hand."""
         self.rounds: set[int | None] = set()
         self.results: dict[int | None, str] = {}
         self.voids: set[int | None] = set()
@@ -42,98 +45,63 @@ class _Count:
 
     def take(self, event: ev.Event) -> None:
         """What one event changes."""
+        self._card(event)
         match event:
             case ev.ShoeStarted():
-                self.__init__()  # type: ignore[misc] # a withdrawn start of the same number is no matter
                 self.started = event
+            case ev.ShoeEnded():
+                self.ended = event
             case ev.BettingOpened() | ev.FreeHandOrdered():
                 self.rounds.add(event.round)
-                # No round begins while cards are kept: what became of them is settled.
-                self.unplaced += self.kept
-                self.kept = []
-            case ev.CardDealt():
-                self._dealt(event)
-            case ev.CardBurned(card=card, kept=kept):
-                if kept:
-                    card = _take(self.kept, card)
-                self.burned.append(_known(card))
-            case ev.ScanKept(card=card):
-                self.kept.append(card)
-            case ev.KeptNamed(place=place, card=card) if 1 <= place <= len(self.kept):
-                self.kept[place - 1] = card
-            case ev.KeptMoved(place=place, to=to) if 1 <= place <= len(self.kept):
-                self.kept.insert(to - 1, self.kept.pop(place - 1))
-            case ev.CardDropped():
-                del self.kept[-1:]
-            case ev.CardsReserved():
-                self.reserved += self.kept
-                self.kept = []
-            case ev.HandCorrected():
-                self.hand = [*event.player, *event.banker] or list(event.after.values())
-                self.kept = [_known(card) for card in event.kept]
             case ev.TableHeld():
                 self.holds += 1
-            case ev.RoundResulted() | ev.RoundVoided() | ev.RoundAmended():
-                self._settled(event)
-            case ev.ShoeEnded():
-                self.dealt += self.hand
-                self.unplaced += self.kept + self.reserved
-                self.hand, self.kept, self.reserved = [], [], []
-                self.ended = event
+            case ev.RoundResulted(outcome=outcome):
+                self.results[event.round] = outcome.value
+            case ev.RoundAmended(after=after):
+                self.results[event.round] = str(after.get("outcome"))
+                self.amended.add(event.round)
+            case ev.RoundVoided():
+                self.results.pop(event.round, None)
+                self.voids.add(event.round)
             case _:
                 pass
 
-    def _dealt(self, event: ev.CardDealt) -> None:
-        card = event.face or event.card
-        if event.kept or event.reserved:
-            _take(self.reserved if event.reserved else self.kept, card)
-        self.hand.append(card)
-
-    def _settled(self, event: ev.RoundResulted | ev.RoundVoided | ev.RoundAmended) -> None:
+    def _card(self, event: ev.Event) -> None:
+        if self.ended is not None:
+            if isinstance(event, ev.RoundAmended):
+                self._amended_later(event)
+            return
+        before, self.state = self.state, evolve(self.state, event)
+        self.shoe = self.state.shoe or self.shoe
         match event:
-            case ev.RoundResulted(outcome=outcome):
-                self.results[event.round] = outcome.value
-            case ev.RoundAmended(before=before, after=after):
-                self.results[event.round] = str(after.get("outcome"))
-                self.amended.add(event.round)
-                for side in ("player", "banker"):
-                    self._amended(list(before[side]["cards"]), list(after[side]["cards"]))
-                return
-            case ev.RoundVoided(earlier=earlier):
-                self.voids.add(event.round)
-                self.results.pop(event.round, None)
-                if earlier:
-                    return
-                self.unplaced += self.kept
-                self.kept = []
-        self.dealt += self.hand
-        self.hand = []
+            case ev.RoundVoided() if not self.state.loose:
+                self.unplaced += [kept.card for kept in before.loose]
+            case ev.ShoeEnded():
+                self.unplaced += [*(kept.card for kept in before.loose), *before.reserved]
+            case _:
+                pass
 
-    def _amended(self, before: list[str], after: list[str]) -> None:
-        """A settled hand was another one: a card that it lacks now was drawn all the same."""
-        for was, card in zip(before, after, strict=False):
-            if was in self.dealt:
-                self.dealt[self.dealt.index(was)] = card
-        self.dealt += after[len(before) :]
+    def _amended_later(self, event: ev.RoundAmended) -> None:
+        """The table counts no card of a finished shoe any more."""
+        before, after = cards_told(event.before), cards_told(event.after)
+        new = [card for position, card in after.items() if position not in before]
+        self.shoe = amended_shoe(self.shoe, before, after, event.uses)
+        for card, place in zip(new, event.uses, strict=False):
+            if place != BURNED and card in self.unplaced:
+                self.unplaced.remove(card)
 
     def report(self, *, over: bool) -> dict[str, Any]:
         """The report as JSON."""
-        started, ended = self.started, self.ended
-        decks = started.decks if started else 0
+        started, ended, shoe = self.started, self.ended, self.shoe
         adopted = int((started.adopted or {}).get("out", 0)) if started else 0
-        dealt = self.dealt + self.hand
-        kept = self.unplaced + self.kept + self.reserved
-        drawn = dealt + self.burned + kept
-        out = len(drawn) + adopted
-        left = 52 * decks - out
-        if ended is not None and ended.left is not None:
-            left = ended.left
+        kept = [*self.unplaced, *(one.card for one in self.state.loose), *self.state.reserved]
         made: dict[str, Any] = {
-            **{"shoe": started.shoe if started else None, "over": over, "decks": decks, "cards": 52 * decks},
+            **{"shoe": started.shoe if started else None, "over": over},
+            **{"decks": shoe.decks, "cards": shoe.size},
             **{"rules": started.rules.get("name") if started else None, "note": started and started.note},
-            **{"adopted": started and started.adopted, "out": out, "left": left},
-            **{"dealt": len(dealt), "burned": len(self.burned), "kept": len(kept)},
-            "unknown": sum(card is None for card in drawn) + adopted,
+            **{"adopted": started and started.adopted, "out": shoe.out, "left": shoe.left},
+            "dealt": shoe.out - adopted - len(shoe.burned) - len(kept),
+            **{"burned": len(shoe.burned), "kept": len(kept), "unknown": shoe.unknown},
             **{"rounds": len(self.rounds), "results": dict(Counter(self.results.values()))},
             **{"void": len(self.voids), "amended": len(self.amended), "holds": self.holds},
             "ended": None,
@@ -144,33 +112,25 @@ class _Count:
                 **{"integrity": bool(ended.integrity), "withdrawn": ended.withdrawn},
                 **{"missing": list(ended.missing), "extra": list(ended.extra)},
             }
+            burned = [_face(card) for card in shoe.burned]
+            faces = [_face(card) for card in kept]
+            dealt = Counter(str(card) for card in shoe.drawn if card) - Counter([*burned, *faces])
             made["faces"] = {
                 "dealt_by_rank": _ranks(dealt),
-                "burned": [card or "?" for card in self.burned],
-                "kept": [card or "?" for card in kept],
-                "left": _left(decks, drawn) if not made["unknown"] else None,
+                "burned": burned,
+                "kept": faces,
+                "left": None if shoe.unknown else dict(Counter(shoe.unseen())),
             }
         return made
 
 
-def _take(cards: list[str | None], card: str | None) -> str | None:
-    """Take a card out of those waiting: the one of that face, else the first; what it is."""
-    if not cards:
-        return card
-    return cards.pop(cards.index(card) if card in cards else 0)
+def _face(card: Card | str | None) -> str:
+    """A card by name; ``?`` for none, and for the words that stand for a card nobody read."""
+    return "?" if card in (None, "unread", "unseen") else str(card)
 
 
-def _known(card: str | None) -> str | None:
-    """A face; None for ``?`` and the words that stand for a card nobody read."""
-    return None if card in (None, "?", "unread", "unseen") else card
-
-
-def _ranks(cards: Sequence[str | None]) -> dict[str, int]:
-    found = Counter(card[0] for card in cards if card)
+def _ranks(faces: Counter[str]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for face, number in faces.items():
+        found[face[0]] += number
     return {rank: found[rank] for rank in RANKS if found[rank]}
-
-
-def _left(decks: int, drawn: Sequence[str | None]) -> dict[str, int]:
-    """How many of each card were not drawn; cards drawn too often have none left."""
-    out = Counter(Card.parse(card) for card in drawn if card)
-    return {str(card): decks - out[card] for card in DECK if out[card] < decks}

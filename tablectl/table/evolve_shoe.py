@@ -86,6 +86,7 @@ def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
         state = replace(state, inspected=inspected, shoe_since_open=since_open)
     else:
         phase = Phase.SHUFFLE_DUE
+        state = replace(state, last_shoe=state.the_shoe.number)
     return replace(
         state,
         phase=Phase(phase),

@@ -171,6 +171,8 @@ class State:
     unread_deadline: int | None = None
     last_scan: str = ""
     shoes: int = 0
+    last_shoe: int = 0
+    """The shoe that ended last. One whose start was withdrawn is none."""
     inspected: bool = False
     """The cards were counted since the table opened or a shoe was last started."""
     shoe_since_open: bool = False
@@ -206,6 +208,11 @@ class State:
     row: int = 0
     sequence: int = 0
     version: int = 0
+
+    @property
+    def newest_shoe(self) -> int:
+        """The number of the shoe in play, or of the one that ended last; 0: there was none yet."""
+        return self.last_shoe if self.shoe is None else self.shoe.number
 
     @property
     def the_shoe(self) -> Shoe:

@@ -89,6 +89,21 @@ def test_last_hand_is_shown_from_its_announcement_to_the_end_of_the_shoe() -> No
     assert played(play.events, play.state) == Played()
 
 
+def test_a_shoe_whose_start_is_withdrawn_leaves_the_last_one_on_the_display() -> None:
+    play = bare()
+    play.round(NATURAL)
+    play.do(Kind.SHOE_END)
+    before = shown(play)
+    play.do(Kind.SHOE_NEW)
+    assert (shown(play)["shoe"], shown(play)["result"]) == (2, None)
+    play.do(Kind.SHOE_UNDO)
+    assert shown(play) == before and before["shoe"] == 1
+    play.do(Kind.AMEND, round="1/1", P1="8S")
+    assert shown(play)["result"]["amended"] and shown(play)["player"]["total"] == 8
+    play.do(Kind.SHOE_NEW)
+    assert (shown(play)["shoe"], shown(play)["result"]) == (3, None)
+
+
 def test_a_hold_is_shown_without_its_reason() -> None:
     play = bare().betting()
     play.deal("8S")

@@ -275,6 +275,22 @@ def test_everything_about_a_round_is_there() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("down", [False, True])
+def test_a_hand_that_people_told_card_by_card_is_seen_as_soon_as_it_lies_open(down: bool) -> None:
+    """The scanner was dead, and no card was dealt by it."""
+    dealing = {"deal": "face-down" if down else "face-up", "confirm": "dealer"}
+    play = Play(house(burn={"by": "none"}, dealing=dealing)).no_more_bets()
+    play.do(Kind.HOLD)
+    hand = {"P1": "9S", "B1": "2H", "P2": "KD", "B2": "3C"}
+    for place, card in hand.items():
+        play.do(Kind.INSERT, position=place, card=card)
+    view = round_view(
+        [row for row, e in zip(rows_of(play.events), play.events, strict=True) if e.round == 1],
+        shoe_over=False,
+    )
+    assert view["hand"] == ({} if down else hand)
+
+
 def test_a_correction_of_a_turned_hand_is_shown_with_its_command() -> None:
     story = Story(random.Random(2))
     story.down = False

@@ -50,6 +50,17 @@ def test_what_a_table_knew_before_the_shoe_is_kept() -> None:
     assert play.alerts and check(play.events, play.state) == 2
 
 
+def test_a_shoe_of_an_earlier_version_carries_no_last_shoe() -> None:
+    play = Play(house(burn={"by": "none"})).idle()
+    play.do(Kind.SHOE_END)
+    play.do(Kind.SHOE_NEW)
+    (_, started) = play.of(ev.ShoeStarted)
+    assert started.carry["last_shoe"] == 1
+    older = {name: value for name, value in started.carry.items() if name != "last_shoe"}
+    state = before(dataclasses.replace(started, carry=older))
+    assert state is not None and state.last_shoe == state.shoes == 1
+
+
 def test_a_row_without_it_is_no_checkpoint() -> None:
     started = ev.ShoeStarted(shoe=1, decks=8, rules={}, rules_hash="")
     assert before(started) is None
