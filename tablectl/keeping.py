@@ -18,6 +18,7 @@ from tablectl.events import RowsRemoved
 from tablectl.journal.appending import Journal
 from tablectl.journal.at_home import AtHome, look_after
 from tablectl.journal.keep import keep
+from tablectl.journal.kind import must_fit
 from tablectl.journal.mirror import Mirror
 from tablectl.journal.reader import JournalReader
 from tablectl.journal.writer import JournalWriter
@@ -49,6 +50,7 @@ class Keeping:
             self._lock.release()
             raise
         try:
+            must_fit(self.journal, config.table.test)
             self._lock.follow()
             close_to_others(config)
             self._home = AtHome(self._lock)

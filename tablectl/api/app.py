@@ -161,8 +161,11 @@ class Api:
     async def _wait_for_row(self, row: int) -> None:
         """Answer only once a newer row is committed or something beside the state is new, or after a while.
 
-        Who asks names no number of what is beside: what came just before may not have been seen yet.
+        Who asks names no number of what is beside: what came just before may not have been seen yet. Who has
+        seen a row that is not there yet has seen another history, and is told of this one at once.
         """
+        if row > self._published.state.row:
+            return
         published, now = self._published, self._clock().boot
         beside, at = published.beside, published.beside_at
         seconds = NEWER_WAIT if at is None or now - at > SEEN * SECOND else SEEN
@@ -193,6 +196,8 @@ class Api:
         if sum(one.transport is not None for one in self._following) >= MOST_STREAMS:
             return error(503, "too many clients follow events")
         try:
+            if at > (head := await self._head(at)):
+                return self._another_history(at, head)
             await self._behind(at)
         except _UNREADABLE as fault:
             return error(500, f"the journal cannot be read: {fault}")
@@ -211,6 +216,20 @@ class Api:
         finally:
             self._following.remove(request)
         return response
+
+    async def _head(self, at: int) -> int:
+        """The newest event; what was read from the journal a moment ago may not be published yet."""
+        published = self._published.state.sequence
+        return published if at <= published else (await asyncio.to_thread(self._reader.last))[1]
+
+    def _another_history(self, at: int, head: int) -> web.Response:
+        """Who has seen event ``at`` saw another history; who waits until this one is as long misses it."""
+        why = (
+            f"event {at} is not there, the newest is {head}: an older journal was put back since, or a new "
+            f"one begun; follow from {head} or before"
+        )
+        told = {"error": why, "epoch": self._facts.epoch, "sequence": head}
+        return web.json_response(told, status=409)
 
     async def _behind(self, at: int) -> list[Outgoing]:
         return await asyncio.to_thread(self._reader.bodies, at + 1, 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -19,6 +19,8 @@ from tablectl.local import Client, NoStream, NotReachable
 RETRY_SECONDS = 1.0
 MOST_TRIES = 30
 """How often in a row a broken stream is taken up again."""
+ANEW = 100
+"""Another history is followed from so many events back on: what came while nobody listened is among them."""
 
 
 @click.command("status")
@@ -51,16 +53,17 @@ def status(target: Target, as_json: bool) -> int:
 def watch(target: Target, after: int | None, as_json: bool) -> int:
     """Show each event as it comes, until Ctrl-C; a stream that breaks is taken up where it broke.
 
+    Where an older journal was put back meanwhile, or a new history begun, that is said on standard error, and
+    its newest 100 events are shown first.
+
     Example:  tablectl watch --after 0 --json
     """
     client = Client(target.path())
-    last, tries, begun = after, 0, False
+    following, tries, begun = _Following(client, after), 0, False
     while True:
         try:
-            for text in client.events("/v1/events" if last is None else f"/v1/events?after={last}"):
+            for event in following.events():
                 begun, tries = True, 0
-                event = _event(text)
-                last = _sequence(event, last)
                 _show(event, as_json)
                 if output.reader_gone():
                     return 0
@@ -68,7 +71,7 @@ def watch(target: Target, after: int | None, as_json: bool) -> int:
         except KeyboardInterrupt:
             return 0
         except NotReachable as fault:
-            if isinstance(fault, NoStream) and fault.status == 500:
+            if isinstance(fault, NoStream) and fault.status in (409, 500):
                 raise Refused(f"refused: {word(fault.answer.get('error'), 600)}") from None
             if not begun or tries >= MOST_TRIES:
                 raise
@@ -83,6 +86,48 @@ def watch(target: Target, after: int | None, as_json: bool) -> int:
             return 0
 
 
+class _Following:
+    """Where a follower stands: behind event ``after`` (None: it begins now), whose text was ``seen``."""
+
+    def __init__(self, client: Client, after: int | None) -> None:
+        self._client = client
+        self._after = after
+        self._seen = ""
+
+    def events(self) -> Iterator[Mapping[str, Any]]:
+        """What comes behind, until the stream ends. Raises :class:`NotReachable`."""
+        after, known = self._after, not self._seen
+        if after is not None and not known:
+            after -= 1  # once more the one that was seen last: by it the history is known
+        try:
+            for text in self._client.events("/v1/events" + ("" if after is None else f"?after={after}")):
+                if not known:
+                    if text != self._seen:
+                        return self._begin_anew()
+                    known = True
+                    continue
+                event = _event(text)
+                number = _sequence(event)
+                if number is not None:
+                    self._after, self._seen = number, text
+                yield event
+        except NoStream as refused:
+            if refused.status != 409 or not self._seen:
+                raise
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        state = self._client.state()
+        newest = state.get("sequence")
+        self._after = max(0, newest - ANEW) if isinstance(newest, int) else 0
+        self._seen = ""
+        output.complain(
+            f"{escape(self._client.path)}: another history than the one followed, "
+            f"{word(state.get('epoch'), 20)}: an older journal was put back, or a new one begun; it goes on "
+            f"behind its event {self._after}"
+        )
+
+
 def _event(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
@@ -91,11 +136,11 @@ def _event(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {"unreadable": text[:1000]}
 
 
-def _sequence(event: Mapping[str, Any], before: int | None) -> int | None:
+def _sequence(event: Mapping[str, Any]) -> int | None:
     text = event.get("sequence")
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 12:
-        return int(text)
-    return before
+        return int(text) or None
+    return None
 
 
 def _show(event: Mapping[str, Any], as_json: bool) -> None:

@@ -52,7 +52,9 @@ class Line:
         self._answered = answered
         self._over = threading.Event()
         self._epoch = ""
-        self._sequence: int | None = None
+        self._newest = 0
+        self._begin = 0, 0
+        """Which history this is, counted, and behind which event it is followed."""
         self._known = threading.Event()
 
     def start(self) -> None:
@@ -79,10 +81,10 @@ class Line:
                 self._say(self._gone, str(fault).removeprefix(f"{self._path}: "))
                 self._over.wait(AGAIN)
                 continue
-            self._note(state)
             row = state.get("row")
             newest = row if isinstance(row, int) and not isinstance(row, bool) else None
             self._say(self._told, state)
+            self._note(state)  # behind it: with another history what was heard before is forgotten
             if newest is None:
                 self._over.wait(AGAIN)
 
@@ -90,27 +92,31 @@ class Line:
         return self._words("this is table {this}, not {that}", this=table, that=self._table)
 
     def _note(self, state: Mapping[str, Any]) -> None:
-        """Where the events begin that are to be followed."""
+        """Where the events begin that are to be followed: anew with another history, or an older journal."""
         epoch, sequence = str(state.get("epoch")), state.get("sequence")
-        if epoch != self._epoch and isinstance(sequence, int):
-            self._epoch, self._sequence = epoch, max(0, sequence - BACKLOG)
+        if not isinstance(sequence, int):
+            return
+        if epoch != self._epoch or sequence < self._newest:
+            self._begin = self._begin[0] + 1, max(0, sequence - BACKLOG)
             self._known.set()
+        self._epoch, self._newest = epoch, sequence
 
     def _follow_events(self) -> None:
         client = Client(self._path)
+        history = after = 0
         while not self._over.is_set():
             if not self._known.wait(AGAIN):
                 continue
-            epoch, after = self._epoch, self._sequence
+            if history != self._begin[0]:
+                history, after = self._begin
             with contextlib.suppress(NotReachable):
                 for line in client.events(f"/v1/events?after={after}"):
-                    if self._over.is_set() or self._epoch != epoch:
+                    if self._over.is_set() or self._begin[0] != history:
                         break
                     after = self._event(line, after)
-                    self._sequence = after
             self._over.wait(AGAIN)
 
-    def _event(self, line: str, after: int | None) -> int | None:
+    def _event(self, line: str, after: int) -> int:
         try:
             event = json.loads(line)
             sequence = int(event["sequence"])

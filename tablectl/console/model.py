@@ -103,7 +103,9 @@ class Model:
         """A state came."""
         seen = read(raw, self.words)
         back = self.lost and self.seen is not None
-        anew = self.seen is not None and self.seen.epoch != seen.epoch
+        before = self.seen
+        # Another history, or this one as it was once: an older journal was put back.
+        anew = before is not None and (before.epoch != seen.epoch or seen.sequence < before.sequence)
         model = replace(self, seen=seen, heard=now, lost="", past=Past() if anew else self.past)
         if seen.ways != (self.seen.ways if self.seen else ()):
             model = replace(model, page=0)

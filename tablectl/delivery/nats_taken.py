@@ -126,7 +126,9 @@ class Taken:
         except Fault as fault:
             return fault.failed
         status, wanted, words = said.get("status", 200), said.get("next"), said.get("error")
-        if type(status) is not int or (status == 422 and type(wanted) is not int):
+        if type(status) is not int:  # whatever it wants to say, it is not that all is well
+            return Failed('the game server answers with a "status" that is no number: that takes none')
+        if status == 422 and type(wanted) is not int:
             status = 200
         words = re.sub(r"[^\x20-\x7e]", "", words)[:200] if isinstance(words, str) else ""
         return Answer(status, said, words=words)

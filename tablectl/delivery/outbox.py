@@ -194,7 +194,7 @@ class Outbox:
                 return box._refused(now, request, verdict.text)
 
     def _moved(self, now: int, request: Send | Probe, wanted: int, taken: bool, jitter: float) -> Outbox:
-        """A good answer: the server wants event ``wanted``. ``taken``: as of a verdict."""
+        """The server wants event ``wanted``. ``taken``: as of a verdict; if not, it is no success either."""
         first = request.first if isinstance(request, Send) else self.acked + 1
         if wanted > self.head + 1:
             return self._halted(
@@ -218,8 +218,9 @@ class Outbox:
             )
         if isinstance(request, Send) and wanted == first:
             return self._later(now, f"the server took nothing of event {first}", jitter, None)
-        if isinstance(request, Send) and wanted > first and not taken:
-            text = f"the server refuses events from {first} on with 409 and wants {wanted}: that takes none"
+        if wanted >= first and not taken:
+            what = f"events from {first} on" if isinstance(request, Send) else "the empty probe"
+            text = f"the server refuses {what} with 409 and wants {wanted}: that takes none"
             return self._later(now, text, jitter, None)
         acked, ages = min(wanted - 1, self._shown(request)), self.ages
         if acked < self.acked:  # what it lacks was stored long ago

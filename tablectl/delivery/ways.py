@@ -42,7 +42,9 @@ NATS_AUTH = "Compare the credential nats-auth with what the NATS server's people
 LINK = {
     401: "Compare the credential push-hmac with the server's secret, and the clocks of both machines.",
     403: "Its own words, where it gives any, say why. Of another history: is this the right PC, and the only "
-    "one that plays this table? Then the game server's people must accept its history.",
+    "one that plays this table? Then the game server's people must accept its history. Of test "
+    "events: a test table ([table] test = true) plays at a game server for tests only; for real play it "
+    'begins a new history, with test = false (docs/install.md, "From trial to real play").',
     404: URL,
     405: URL,
     410: URL,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tablectl.journal.file import LOGS, beside, open_existing
+from tablectl.journal.kind import must_fit
 from tablectl.journal.reader import JournalReader
 from tablectl.journal.repair import faults_of, must_be_free, must_have_one_name, plan, refuse_new
 from tablectl.journal.replaced import ready_for
@@ -29,8 +30,8 @@ class Foretold:
     mends: bool = False
 
 
-def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) -> Foretold:
-    """What a start of ``table`` does with the journal at ``path``.
+def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None, *, test: bool) -> Foretold:
+    """What a start of ``table`` does with the journal at ``path``. ``test``: as the configuration has it.
 
     Raises what the start would raise: :class:`JournalFault`, :class:`JournalUnavailable`. ``busy`` is called
     now and then; what it raises ends the look.
@@ -44,6 +45,7 @@ def foretell(path: Path, table: str, busy: Callable[[], object] = lambda: None) 
         must_have_one_name(ready or path)
         with reading(ready or path) as reader:
             found = plan(reader, table, busy)
+            must_fit(reader, test, found.upto)
             said = found.mended.said
             if not said or found.upto is not None:  # else an index is damaged, by which the rows are found
                 _replay(reader, busy, found.upto)

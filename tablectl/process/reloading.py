@@ -20,6 +20,7 @@ from tablectl.config import Config
 from tablectl.core import Core
 from tablectl.delivering import Delivering
 from tablectl.gate import Gate
+from tablectl.journal.kind import other_kind
 from tablectl.profiles import ConfigError
 from tablectl.scanner import Driver
 from tablectl.scanner_setup import load_scanner, refuse_emulated
@@ -172,7 +173,11 @@ class Reloading:
         driver, settings = load_scanner(new)
         refuse_emulated(new, driver.traits(settings))
         make_named(new, driver, settings, self.say)
-        ours, its = self.running.table.id, new.table.id
+        running = self.running
+        same = running.journal_path == new.journal_path and self.service.published.state.sequence
+        if same and running.table.test != new.table.test:
+            raise ConfigError(f"{new.path}: table.test: {other_kind(new.journal_path, new.table.test)}")
+        ours, its = running.table.id, new.table.id
         if ours != its:
             raise ConfigError(
                 f"{new.path}: table.id: this is table {ours}, and the file is for {its}; a table keeps "

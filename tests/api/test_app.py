@@ -575,6 +575,36 @@ def test_numbers_to_follow_from_are_checked(idle: Bench, after: str) -> None:
     follower.close()
 
 
+def test_who_has_seen_more_than_there_is_has_seen_another_history_and_is_told(idle: Bench) -> None:
+    """An older journal was put back: to wait until this one is as long is to miss all till then."""
+    state = idle.client.state()
+    head = state["sequence"]
+    for query, header in ((f"?after={head + 1}", {}), ("", {"Last_Event_ID": "1000000"})):
+        follower = Follower(idle, query, **header)
+        assert follower.status == 409
+        follower.close()
+    status, answer = idle.client.get(f"/v1/events?after={head + 1}")
+    assert (status, answer["sequence"], answer["epoch"]) == (409, head, state["epoch"])
+    assert f"event {head + 1} is not there, the newest is {head}" in answer["error"]
+    follower = Follower(idle, f"?after={head}")
+    assert follower.status == 200, "all that is there was seen"
+    follower.close()
+    begun = time.monotonic()
+    assert idle.client.state(newer=state["row"] + 1000)["row"] == state["row"]
+    assert time.monotonic() - begun < 2, "whoever waits for a row of another history is told of this one"
+
+
+def test_what_is_committed_and_not_published_yet_is_no_other_history(
+    idle: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = idle.runtime.service.published
+    head = published.state.sequence
+    monkeypatch.setattr(published, "state", replace(published.state, sequence=head - 1))
+    follower = Follower(idle, f"?after={head}")
+    assert follower.status == 200
+    follower.close()
+
+
 def test_state_is_waited_for(idle: Bench) -> None:
     row = idle.client.state()["row"]
     got: list[dict[str, Any]] = []

@@ -407,7 +407,8 @@ def test_an_answer_that_drips_is_cut_off_in_time(tmp_path: Path) -> None:
 
 
 def test_watch_goes_on_where_a_stream_broke_and_ends_at_ctrl_c(daemon: FakeDaemon, run: Path) -> None:
-    daemon.streams = [stream(event(7, seconds=20)), stream(event(8, "round.resulted", outcome="tie"))]
+    seven = event(7, seconds=20)
+    daemon.streams = [stream(seven), stream(seven, event(8, "round.resulted", outcome="tie"))]
     watching = subprocess.Popen(
         [sys.executable, "-c", HEEDING, "watch"],
         env=os.environ | {"TABLECTL_RUN": str(run)},
@@ -422,7 +423,44 @@ def test_watch_goes_on_where_a_stream_broke_and_ends_at_ctrl_c(daemon: FakeDaemo
     assert watching.returncode == 0 and "Traceback" not in errors
     assert lines[0] == "2026-11-29T20:15:03.123456Z  7  12/34  betting.opened  seconds=20\n"
     assert "8  12/34  round.resulted  outcome=tie" in lines[1]
-    assert daemon.asked[:2] == ["/v1/events", "/v1/events?after=7"]
+    assert daemon.asked[:2] == ["/v1/events", "/v1/events?after=6"], (
+        "with the one seen last, to know it again"
+    )
+
+
+@pytest.mark.parametrize(
+    "older", [True, False], ids=["shorter: it is refused", "as long: its events are others"]
+)
+def test_watch_says_when_the_history_is_another_and_begins_anew(
+    daemon: FakeDaemon, older: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tablectl.cli.view.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("tablectl.cli.view.MOST_TRIES", 2)
+    other = b"HTTP/1.1 409 X\r\nContent-Length: 2\r\n\r\n{}" if older else stream(event(18, text="other"))
+    daemon.state = (200, STATE | {"epoch": "aaaaaa", "sequence": 7 if older else 345})
+    begins = 0 if older else 245
+    after = [event(begins + n, "table.held") for n in (1, 2)]
+    daemon.streams = [stream(event(18)), other, stream(*after)]
+    assert main(["watch", "--json", "--socket", str(daemon.socket)]) == 3, "the daemon is gone then"
+    shown = capsys.readouterr()
+    assert [json.loads(text) for text in shown.out.splitlines()] == [event(18), *after]
+    assert "another history than the one followed, aaaaaa" in shown.err
+    assert f"behind its event {begins}\n" in shown.err
+    assert daemon.asked[:4] == [
+        "/v1/events",
+        "/v1/events?after=17",
+        "/v1/state",
+        f"/v1/events?after={begins}",
+    ]
+
+
+def test_watch_behind_an_event_that_is_not_there_is_refused(
+    daemon: FakeDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = b'{"error": "event 18 is not there, the newest is 7"}'
+    daemon.streams = [b"HTTP/1.1 409 X\r\nContent-Length: %d\r\n\r\n%b" % (len(words), words)]
+    assert main(["watch", "--after", "18", "--socket", str(daemon.socket)]) == 1
+    assert capsys.readouterr().err == "refused: event 18 is not there, the newest is 7\n"
 
 
 def test_watch_json_is_an_event_a_line_and_stops_with_its_reader(daemon: FakeDaemon, run: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,38 @@ def test_where_no_answer_comes_the_same_is_asked_once_more(daemon: FakeDaemon) -
 def test_what_never_reached_the_daemon_was_not_sent(tmp_path: Path) -> None:
     answer = ask(Client(tmp_path / "none.sock"), "bets open", BODY)
     assert answer.text.startswith("NOT SENT: bets open; ")
+
+
+@pytest.mark.parametrize("other", [{"sequence": 5}, {"epoch": "aaaaaa", "sequence": 400}])
+def test_an_older_journal_and_another_history_are_followed_anew(
+    daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("tablectl.console.line.AGAIN", 0.01)
+    monkeypatch.setattr("tablectl.console.line.BACKLOG", 10)
+    heard: queue.Queue[Any] = queue.Queue()
+    daemon.streams = [stream(event(336, "dealer.changed", dealer="boris"))]
+    line = Line(
+        str(daemon.socket),
+        table=None,
+        told=lambda state: heard.put(state.get("sequence")),
+        gone=lambda why: None,
+        heard=lambda event: heard.put(event["data"]["dealer"]),
+        answered=lambda answer: None,
+    )
+    line.start()
+    while heard.get(timeout=5) != "boris":
+        pass
+    daemon.state = (200, STATE | other)
+    while heard.get(timeout=5) != other["sequence"]:
+        pass
+    begins = f"/v1/events?after={max(0, other['sequence'] - 10)}"
+    deadline = time.monotonic() + 5
+    while begins not in daemon.asked:
+        assert time.monotonic() < deadline, daemon.asked[-3:]
+        time.sleep(0.01)
+    asked = daemon.asked
+    assert asked.index("/v1/events?after=335") < asked.index("/v1/events?after=336") < asked.index(begins)
+    line.stop()
 
 
 def test_it_follows_state_and_events_and_knows_another_table(daemon: FakeDaemon) -> None:

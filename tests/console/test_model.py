@@ -212,6 +212,10 @@ def test_another_journal_is_another_past() -> None:
     model = at("idle")
     assert model.past.rounds
     assert model.told(state("idle", epoch="other"), 10.0).past.rounds == ()
+    assert model.told(state("idle"), 10.0).past == model.past
+    later = model.told(state("idle", sequence=900), 10.0)
+    assert later.past == model.past
+    assert later.told(state("idle", sequence=899), 10.0).past.rounds == (), "an older journal was put back"
 
 
 def test_leaving_by_the_pad_and_before_there_is_a_table() -> None:

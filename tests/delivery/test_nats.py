@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tablectl.cli.check.nats import nats_finding
 from tablectl.clock import iso, now
+from tablectl.config import make_config
 from tablectl.delivery import ways
 from tablectl.delivery.instead import Instead, instead_of, park, skip
 from tablectl.delivery.nats_line import Line
@@ -208,7 +210,9 @@ async def test_a_game_server_that_answers_and_takes_nothing_is_no_good_link(rig:
             "the server refuses event 1: the game server answers 422",
         ),
         (b'{"status": 422, "error": "no"}', "without"),
-        (b'{"status": true}', "without"),
+        (b'{"status": true, "next": 2}', 'a "status" that is no number'),
+        (b'{"status": "503", "next": 2}', 'a "status" that is no number'),
+        (b'{"status": 409, "next": 2}', "the empty probe with 409 and wants 2"),
         (b"[" * 70_000, "without"),
     ],
 )
@@ -224,6 +228,16 @@ async def test_answers_of_a_game_server_that_are_none(rig: Rig, said: bytes, rea
         sender.play()
         await sender.until(lambda: reason in sender.why)
         await sender.all_stored()
+        config = make_config(
+            {
+                "table": {"id": "T07", "test": True},
+                "scanner": {"driver": "angel-eye", "device": "/dev/null"},
+                "server": {"kind": "nats", "url": rig.nats.url},
+            },
+            rig.folder / "T07.toml",
+        )
+        found = await asyncio.to_thread(nats_finding, config, "")
+        assert (found.grade == "ok") == (said == b'{"next": 9}'), "`tablectl check` knows no more"
 
 
 # --- the fence --------------------------------------------------------------------------------------------

@@ -299,6 +299,29 @@ def test_after_the_search_batches_go_on() -> None:
     assert box.next_action(T0) == Send(101, 100)
 
 
+def test_only_200_makes_a_link_good_or_ends_its_trouble() -> None:
+    """Whatever else carries the right `next`: betting would open at a server that says no."""
+    at = T0 + 30 * SECOND
+    for by_word in (False, True):
+        fresh = replace(Outbox.begin(T0, head=10, acked=10), by_word=by_word)
+        for box in (fresh, after(fresh, ok(11)), after(fresh, Answer(401))):
+            for status in range(100, 600):
+                told = after(box, Answer(status, {"next": 11}), at)
+                assert told.link(at).good == (status == 200), status
+                assert status == 200 or box.trouble is None or told.trouble is not None, status
+                assert status == 200 or told.not_before > at, "backs off"
+
+
+def test_a_probe_answered_409_moves_the_outbox_back_and_no_more() -> None:
+    box = after(Outbox.begin(T0, head=20, acked=10), Answer(409, {"next": 4}))
+    assert (box.acked, box.link(T0).good, box.next_action(T0)) == (3, False, Send(4, 17))
+    for wanted in range(11, 22):
+        box = after(Outbox.begin(T0, head=20, acked=10), Answer(409, {"next": wanted}))
+        assert (box.acked, box.probed, box.link(T0).good) == (10, False, False)
+        assert f"the empty probe with 409 and wants {wanted}" in (box.last_error or "")
+        assert box.next_action(T0) == Wait(T0 + SECOND // 4)
+
+
 def test_a_refused_probe_is_the_links_fault() -> None:
     box = after(Outbox.begin(T0, head=1, acked=0), Answer(400))
     assert box.trouble is not None

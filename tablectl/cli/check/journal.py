@@ -48,6 +48,8 @@ def journal_findings(config: Config) -> Iterator[Finding]:
     grade = FAIL if free < LEAST_FREE else WARN if free < FEW_FREE else OK
     lacks = "" if grade == OK else f"; {LEAST_FREE >> 20} MiB at least, better {FEW_FREE >> 30} GiB"
     yield Finding("journal", grade, f"{config.journal_path}, {free / 2**30:.1f} GiB free{lacks}")
+    if runs and (switched := _switched(config)):
+        yield Finding("journal", FAIL, switched)
     if not runs:
         path = config.journal_path
         yield patiently("journal", path, lambda: _next_start(config), LOOK + SECONDS, FAIL)
@@ -86,6 +88,20 @@ def _asked(config: Config) -> tuple[bool, str]:
     return False, ""
 
 
+def _switched(config: Config) -> str:
+    """Why the next start would refuse, by its kind, the journal that the daemon writes; "": it would not."""
+    from tablectl.journal.kind import other_kind
+    from tablectl.local import Client, Interrupted, NotReachable
+    from tablectl.lock import holder
+
+    with suppress(NotReachable, Interrupted, KeyError, TypeError):
+        state = Client(config.socket_path, SECONDS).state()
+        other = state["sequence"] and state["test"] != config.table.test
+        if other and holder(config.journal_path) is not None:  # else the daemon writes another one
+            return f"the next start refuses it: {other_kind(config.journal_path, config.table.test)}"
+    return ""
+
+
 def _next_start(config: Config) -> Finding:
     """What the next start makes of the journal, or that it would refuse it."""
     from tablectl.journal.rows import JournalFault
@@ -103,7 +119,7 @@ def _next_start(config: Config) -> Finding:
             lock = lock_path(path, config.table.id)
             if lock.exists() and not os.access(lock, os.W_OK):
                 return Finding("journal", FAIL, f"{lock}: this user may not write it; whose is it?")
-            found = foretell(path, config.table.id, busy)
+            found = foretell(path, config.table.id, busy, test=config.table.test)
     except TableLocked as fault:
         return Finding("journal", WARN, f"not looked at, and its daemon does not answer: {fault}")
     except _TooLong:

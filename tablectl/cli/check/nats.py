@@ -42,7 +42,9 @@ async def _look(config: Config, epoch: str | None) -> None:
             # Without a journal for no history: one that is made up could be accepted later.
             asked = {"epoch": epoch or "", "stream": line.stream, "stored": 0, "acked": 0}
             said = await line.ask(asked)
-            if type(said.get("next")) is not int or "error" in said:
-                raise Fault(f"the game server refuses: {said.get('error', 'it gives no reason')!s:.200}")
+            status = said.get("status", 200)
+            if type(said.get("next")) is not int or "error" in said or status != 200:
+                words = said.get("error", f"status {status!r:.20}, it gives no reason")
+                raise Fault(f"the game server refuses: {words!s:.200}")
     finally:
         await line.close()
