@@ -145,6 +145,7 @@ WAYS = {
     "what the screen shows stands": "es gilt, was der Bildschirm zeigt",
     "scan the card again": "Karte noch einmal einlesen",
     "the cards just scanned again are the right ones": "die neu eingelesenen Karten sind die richtigen",
+    "no more cards lie there than those scanned again": "mehr als die neu gelesenen liegen nicht da",
     "the cards on the table are those on the screen": "auf dem Tisch liegt, was der Bildschirm zeigt",
     "go on": "weiter",
     "the four cards that lie face down are turned": "die vier verdeckten Karten sind aufgedeckt",

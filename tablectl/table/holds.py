@@ -35,6 +35,7 @@ WAYS = {
     "keep": "release keep: what the screen shows stands",
     "rescan": "release rescan: scan the card again",
     "rescanned": "release rescanned: the cards just scanned again are the right ones",
+    "fewer": "release fewer: no more cards lie there than those scanned again",
     "cards-confirmed": "release cards-confirmed: the cards on the table are those on the screen",
     "resume": "release resume: go on",
     "turn": "turn: the four cards that lie face down are turned",
@@ -104,7 +105,7 @@ HOLDS: dict[str, HoldCode] = {
     "shoe-restarted": HoldCode("The shoe was restarted in the middle of a round.", _DEVICE),
     "shoe-error": HoldCode("The shoe reports an error.", _DEVICE),
     "restart": HoldCode("The controller was restarted in the middle of a round.", _DEVICE),
-    "rescan": HoldCode("Cards on the table are being scanned again.", ("rescanned", "keep", *_END)),
+    "rescan": HoldCode("Cards on the table are being scanned again.", ("rescanned", "fewer", "keep", *_END)),
     "journal": HoldCode(
         "The journal cannot keep up. The table goes on by itself when it can.", ("resume", *_END)
     ),
@@ -155,7 +156,9 @@ def _possible(way: str, state: State) -> bool:
         case "rescan":
             return state.phase is not Phase.BETTING and not state.loose
         case "rescanned":
-            return state.rescan is not None and bool(state.rescan.cards)
+            return state.rescan is not None and bool(state.rescan.cards) and not still_to_scan(state)
+        case "fewer":
+            return state.rescan is not None and bool(state.rescan.cards) and still_to_scan(state) > 0
         case "rescan hand":
             return state.scanner_up and state.rescan is None and _on_table(state)
         case "correct":
@@ -180,6 +183,20 @@ def _possible(way: str, state: State) -> bool:
             return True  # it gives up the scanning; what else holds the table goes on holding it
         case _:
             return not state.loose and sound
+
+
+def to_scan(state: State) -> int:
+    """How many cards are to be scanned again: all that are known to have been drawn, or the one that is named."""
+    if state.rescan is None:
+        return 0
+    if state.rescan.what != HAND:
+        return 1
+    return _in_hand(state) + len(state.loose) + bool(state.unread)
+
+
+def still_to_scan(state: State) -> int:
+    """How many of them were not yet: those would be lost to the count."""
+    return max(0, to_scan(state) - len(state.rescan.cards)) if state.rescan is not None else 0
 
 
 def _on_table(state: State) -> bool:
@@ -304,7 +321,7 @@ def ended_by(action: str, state: State) -> tuple[str, ...]:
             return tuple(h.code for h in state.holds if not HOLDS[h.code].survives_void)
         case "shoe end":
             return tuple(h.code for h in state.holds)
-        case "rescanned" if state.rescan is not None and state.rescan.what == HAND:
+        case "rescanned" | "fewer" if state.rescan is not None and state.rescan.what == HAND:
             # All cards on the table were read again: whatever was in doubt about them is settled.
             settled = {"rescan", *(c for c, hold in HOLDS.items() if "rescan hand" in hold.ways)}
             return tuple(

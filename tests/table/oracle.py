@@ -381,7 +381,11 @@ class Oracle:
 
         assert (e.before, e.after) == (shown(before), shown(laid))
         # What was there before may be told again, as before.
-        if self.given.action == "rescanned" and self.rescan is not None and self.rescan[0] == "hand":
+        if (
+            self.given.action in ("rescanned", "fewer")
+            and self.rescan is not None
+            and self.rescan[0] == "hand"
+        ):
             self.unread = 0
         if due(self.faces) is None:
             self.unread, self.left_unread = 0, self.unread
@@ -404,10 +408,12 @@ class Oracle:
             case "drop":
                 assert not kept and hand
                 hand.pop()
-            case "rescanned":
+            case "rescanned" | "fewer":
                 assert self.rescan is not None
                 what, faces = self.rescan
                 if what == "hand":
+                    less = len(faces) < len(hand) + len(kept) + bool(self.unread)
+                    assert less == (self.given.action == "fewer"), "a card was dropped in silence"
                     hand, kept = [Paper(face, face) for face in faces], []
                 else:
                     hand[places.index(what)] = Paper(faces[0], faces[0])

@@ -304,6 +304,12 @@ def rescanned() -> Play:
     return play
 
 
+def half_rescanned() -> Play:
+    play = rescan_begun()
+    play.deal("9S")
+    return play
+
+
 def called() -> Play:
     play = in_hand()
     play.do(Kind.HOLD, text="a player disputes")
@@ -385,6 +391,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "drawn before the turn": (unturned, ["unturned"], ["turn", "burn", "correct", "move", "void", END]),
     "scanning the hand again": (rescan_begun, ["rescan"], ["keep", "void", END]),
     "the hand scanned again": (rescanned, ["rescan"], ["rescanned", "keep", "void", END]),
+    "half the hand scanned again": (half_rescanned, ["rescan"], ["fewer", "keep", "void", END]),
     "journal": (journal_full, ["journal"], ["resume", "void", END]),
     "called": (called, ["called"], ["resume", *REPAIR, "enter", "void", END]),
     "called, two kept": (called_and_kept, ["called"], [*KEPT, "rescan hand", "insert", "void", END]),
@@ -450,7 +457,8 @@ def test_what_is_not_offered_is_refused(name: str) -> None:
         if action in ways and action in RELEASES:
             continue
         answer = play.refused(Kind.RELEASE, action=action)
-        assert "is no way out now" in answer
+        half = play.state.rescan is not None and action == "rescanned"
+        assert ("scanned again: scan" if half else "is no way out now") in answer
     for action in set(WAYS) - RELEASES - set(ways) - ALWAYS:
         kind = Kind.RESCAN if action == "rescan hand" else Kind(action)
         answer = play.refused(kind, position="P1", to="B1", card="2S", count="1", round="9/9")
@@ -474,7 +482,7 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
     # An unread card is counted when nobody will scan it again.
     unread_burn_is_out = name == "unread burn" and action == "burn"
     unread_is_out = bool(before.unread) and action in ("void", END)
-    told = {"insert": 1, "enter": 1, "drop": -1, "burn done": before.burns_due}.get(action, 0)
+    told = {"insert": 1, "enter": 1, "drop": -1, "fewer": -1, "burn done": before.burns_due}.get(action, 0)
     if play.state.shoe is not None:
         assert out is not None
         assert play.out == out + unread_burn_is_out + unread_is_out + told, (
