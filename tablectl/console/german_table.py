@@ -52,6 +52,7 @@ PATTERNS: Mapping[str, str] = {
     r"The shoe says ([^,]*), the cards say ([^,]*)\.": "Der Schuh sagt {}, die Karten sagen {}.",
     r"no answer within (\d+) s": "keine Antwort binnen {} s",
     r"silent for (\d+) s": "seit {} s still",
+    r"(\d+) to (\d+) were due, (\d+) were burned\.": "{} bis {} waren fällig, {} wurden gebrannt.",
     r"(\d+) were due, (\d+) were burned\.": "{} waren fällig, {} wurden gebrannt.",
     r"The card at ([PB][123])\.": "Die Karte auf {}.",
     r"A burn card was due, the shoe calls it (\S+)\.": "Eine Brennkarte war fällig, der Schuh nennt sie {}.",

@@ -214,10 +214,11 @@ def _compare_burn_count(turn: Turn, shoe_expects: int | None) -> None:
     state = turn.state
     if state.phase is not Phase.BURNING or turn.rules.burn.by != "first-card" or state.burn_first_card:
         return
-    if shoe_expects is not None and shoe_expects != state.burns_due:
+    due = state.burns_due - sum(count for count, _ in state.burns_behind)
+    if shoe_expects is not None and shoe_expects != due:
         turn.alert(
             "burn-count",
-            f"The shoe expects {shoe_expects} burn cards, the house rules {state.burns_due}.",
+            f"The shoe expects {shoe_expects} burn cards, the house rules {due}.",
         )
 
 

@@ -186,7 +186,7 @@ def _possible(way: str, state: State) -> bool:
 
 
 def to_scan(state: State) -> int:
-    """How many cards are to be scanned again: all that are known to have been drawn, or the one that is named."""
+    """How many cards are to be scanned again: all that are known to be drawn, or the one that is named."""
     if state.rescan is None:
         return 0
     if state.rescan.what != HAND:

@@ -95,10 +95,15 @@ def _hold_kept(turn: Turn) -> None:
 
 def _burn_kept(turn: Turn) -> None:
     """Kept cards are burned; so is a burn card that nobody can read."""
+    due = turn.state.phase is Phase.BURNING
     if not turn.state.loose and turn.state.unread:
         burn_card(turn, None, kept=False)
+    burned = excess = 0
     while turn.state.loose:
+        burned, excess = burned + 1, excess + (turn.state.burns_due == 0)
         burn_card(turn, turn.state.loose[0].card, kept=True)
+    if due and excess:
+        turn.hold("burn-wrong", f"{burned - excess} were due, {burned} were burned.")
 
 
 def _accept_kept(turn: Turn) -> None:
@@ -146,8 +151,10 @@ def burn_error(turn: Turn, command: Command) -> None:
 
 
 def _order(turn: Turn, count: int, reason: str) -> None:
-    if count > turn.shoe.left:
-        raise Refused(f"only {turn.shoe.left} cards are left in the shoe")
+    due = turn.state.burns_due
+    if count > turn.shoe.left - due:
+        besides = f", {due} are due to be burned already" if due else ""
+        raise Refused(f"only {turn.shoe.left} cards are left in the shoe{besides}")
     turn.emit(ev.BurnsOrdered(shoe=turn.shoe.number, count=count, reason=reason))
     turn.answer = f"burn {count}"
 
