@@ -52,6 +52,9 @@ PATTERNS: Mapping[str, str] = {
     r"The shoe says ([^,]*), the cards say ([^,]*)\.": "Der Schuh sagt {}, die Karten sagen {}.",
     r"no answer within (\d+) s": "keine Antwort binnen {} s",
     r"silent for (\d+) s": "seit {} s still",
+    r"The shoe says that it is empty; (\d+) cards are not accounted for\.": (
+        "Der Schuh sagt, er sei leer; {} Karten fehlen."
+    ),
     r"(\d+) to (\d+) were due, (\d+) were burned\.": "{} bis {} waren fällig, {} wurden gebrannt.",
     r"(\d+) were due, (\d+) were burned\.": "{} waren fällig, {} wurden gebrannt.",
     r"The card at ([PB][123])\.": "Die Karte auf {}.",

@@ -44,13 +44,15 @@ def cut_seen(turn: Turn, given: Arrived) -> None:
         cutting_card(turn, "scanner")
     elif not cut.by_scanner:
         note(turn, "cut-card", "the cutting card, already announced")
-    elif turn.in_round or turn.state.held:
+    elif turn.in_round and not (turn.state.phase is Phase.COMPLETE and turn.round.turned):
         turn.hold("shoe-empty")
     elif turn.shoe.left:
         # By our count it cannot be: nobody ends a shoe in silence with cards not accounted for.
-        turn.hold(
-            "integrity", f"The shoe says that it is empty; {turn.shoe.left} cards are not accounted for."
-        )
+        turn.hold("integrity", words.not_empty(turn.shoe.left))
+    elif turn.in_round:
+        note(turn, "cut-card", "the shoe is empty; the hand is complete")
+    elif turn.state.held:
+        turn.hold("shoe-empty")
     else:
         end_shoe(turn, "the shoe is empty")
 

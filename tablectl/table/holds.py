@@ -95,7 +95,7 @@ HOLDS: dict[str, HoldCode] = {
     "announce-differs": HoldCode(
         "The dealer announced another result than the cards.", ("keep", *_REPAIR, *_END)
     ),
-    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("correct", *_END)),
+    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("keep", "correct", *_END)),
     "integrity": HoldCode(
         "The cards cannot be right. Was one read wrong? Else take the shoe out of play and count it.",
         ("keep", *_REPAIR, "drop", "amend", *_END),
@@ -125,12 +125,21 @@ ACCOUNTS = frozenset({"as-p1", "accept", "next", "burn", "drop"})
 
 def offered(state: State) -> tuple[str, ...]:
     """The ways out of the holds now in force, as action names, in the order of :data:`WAYS`."""
-    wanted = {way for hold in state.holds for way in HOLDS[hold.code].ways}
+    wanted = {way for hold in state.holds for way in _ways(hold.code, state)}
     if state.loose:
         wanted |= {"accept", "burn", "correct", "move"}
+    if state.unread and "insert" in wanted:
+        wanted.add("enter")  # the card that could not be read is no other than the one due
     if state.round is not None and state.round.to_be_turned:
         wanted.add("turn")  # a hold does not keep anybody from it
     return tuple(way for way in WAYS if way in wanted and _possible(way, state))
+
+
+def _ways(code: str, state: State) -> tuple[str, ...]:
+    """The ways out of one hold; an empty shoe keeps no complete hand from its result, but any other one."""
+    ways = HOLDS[code].ways
+    stands = state.phase is Phase.COMPLETE and state.round is not None and state.round.turned
+    return ways if code != "shoe-empty" or stands else tuple(way for way in ways if way != "keep")
 
 
 _CHANGES_THE_HAND = frozenset({"as-p1", "accept", "drop", "correct", "insert", "move", "enter"})
@@ -175,7 +184,9 @@ def _possible(way: str, state: State) -> bool:
             return state.phase is Phase.BURNING and not state.loose
         case "void":
             return state.phase in IN_ROUND or void_is_the_rule(state)
-        case "amend" | "device swap" | "shoe end":
+        case "amend":
+            return bool(state.settled[0])
+        case "device swap" | "shoe end":
             return True
         case "cards-confirmed":
             return (state.scanner_up or state.nothing_due) and not state.loose and sound
@@ -282,7 +293,13 @@ def void_is_the_rule(state: State) -> bool:
         and state.the_rules.dealing.overdraw == "void"
         and state.phase is Phase.IDLE
         and bool(state.settled[0])
+        and not _void_already(state)
     )
+
+
+def _void_already(state: State) -> bool:
+    """Whether the round that was settled last is void: it cannot be void once more for another card."""
+    return any(f"{shoe}/{number}" == state.settled[0] and not rev for shoe, number, rev in state.revisions)
 
 
 def _burnable(state: State) -> bool:
@@ -290,7 +307,9 @@ def _burnable(state: State) -> bool:
     if state.unread and state.phase is Phase.BURNING:
         return True
     if _overdrawn(state):
-        return state.the_rules.dealing.overdraw != "void" and not _may_be_next(state)
+        if state.the_rules.dealing.overdraw == "void":
+            return state.phase is Phase.IDLE and not void_is_the_rule(state)
+        return not _may_be_next(state)
     return bool(state.loose) or "overdraw" in codes
 
 
@@ -328,4 +347,4 @@ def ended_by(action: str, state: State) -> tuple[str, ...]:
                 h.code for h in state.holds if h.code in settled - {"called", "overdraw", "integrity"}
             )
         case _:
-            return tuple(h.code for h in state.holds if action in HOLDS[h.code].ways)
+            return tuple(h.code for h in state.holds if action in _ways(h.code, state))

@@ -62,6 +62,8 @@ def release(turn: Turn, command: Command) -> None:
             **turn.where,
         )
     )
+    if action == "keep" and "shoe-empty" in codes and turn.shoe.left:
+        turn.hold("integrity", words.not_empty(turn.shoe.left))
     if turn.state.loose and (action in ("as-p1", "accept") or not turn.state.held):
         _hold_kept(turn)
     turn.answer = f"released: {action}"

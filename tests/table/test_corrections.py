@@ -134,6 +134,17 @@ def test_a_pit_boss_may_say_that_fewer_cards_lie_there_than_were_counted() -> No
     assert (released.action, released.approved_by) == ("fewer", "Pia")
 
 
+def test_cards_scanned_again_that_cannot_be_are_given_up() -> None:
+    play = Play(house(shoe={"decks": 1, "cutting_card": 0}, **DEALER))
+    play.idle()
+    play.round("2D KD 3S")
+    play.do(Kind.RESCAN, what="hand")
+    play.deal("2S KD 3S")  # 2S was burned
+    answer = play.refused(Kind.RELEASE, action="rescanned")
+    assert "copy 2 of 2S" in answer and "release keep" in answer
+    play.release("keep")
+
+
 def test_one_card_to_be_scanned_again_is_scanned_first() -> None:
     play = Play(house(**DEALER))
     play.round("2S KD")

@@ -519,6 +519,38 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
             assert len(play.of(ev.CardDealt)) == dealt and len(play.of(ev.CardBurned)) == burned
 
 
+@pytest.mark.parametrize("void_first", [False, True], ids=["by the rule", "in a dispute"])
+def test_a_further_card_after_the_void_that_is_the_rule_is_burned(void_first: bool) -> None:
+    play = Play(house(dealing={"overdraw": "void"}))
+    play.round("2C 9D 3H KS")
+    if not void_first:
+        play.scan("7S")
+        assert "burn" not in offered(play.state)
+    play.do(Kind.VOID, round="1/1")
+    play.scan("8S")
+    assert play.codes == ["overdraw"]
+    assert offered(play.state) == in_order(["burn", "correct", END]), "it is void already"
+    play.release("burn")
+    assert not play.state.held and play.stands(Phase.IDLE)
+
+
+@pytest.mark.parametrize("code", ["two-cards", "card-missed", "called"])
+def test_a_card_that_could_not_be_read_is_entered_whatever_else_holds_the_table(code: str) -> None:
+    play = in_hand()
+    play.scan(None)
+    play.do(Kind.HOLD, because=code)
+    assert "enter it: enter P2" in play.refused(Kind.INSERT, position="P2", card="KD")
+    play.do(Kind.ENTER, position="P2", card="KD")
+    assert play.state.unread == 0 and play.out == 9
+
+
+def test_no_amendment_is_offered_before_a_round_has_ended() -> None:
+    play = Play(house(shoe={"decks": 1, "cutting_card": 0}))
+    play.no_more_bets()
+    play.scan("2S")  # it was burned
+    assert play.codes == ["integrity"] and "amend" not in offered(play.state)
+
+
 def test_after_accept_the_hand_goes_on_and_one_too_many_is_an_overdraw() -> None:
     play = called_and_one_too_many()
     play.release("accept")

@@ -11,9 +11,9 @@ from tablectl import events as ev
 from tablectl.cards import DECK
 from tablectl.clock import SECOND
 from tablectl.scanner import DeviceKind
-from tablectl.table import Kind, Phase, Started, evolve
+from tablectl.table import Kind, Phase, Started, evolve, offered
 from tablectl.table.state import State
-from tests.table.playing import NATURAL, Play, house
+from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 from tests.table.test_transitions import empty_shoe
 
 SIX = "2S KD 3S 6H 6C 2H"
@@ -436,11 +436,70 @@ def test_second_report_under_a_hold_never_loses_a_kept_card() -> None:
     play.device(DeviceKind.CUT_CARD)
     play.scan("KD")
     play.device(DeviceKind.CUT_CARD)
-    assert play.codes == ["burn-over", "shoe-empty"] and len(play.state.loose) == 1
+    assert play.codes == ["burn-over", "integrity"] and len(play.state.loose) == 1
+    assert "409 cards are not accounted for" in play.state.holds[1].message, "as without a hold"
     play.release("burn")
-    assert play.codes == ["shoe-empty"]
+    assert play.codes == ["integrity"]
     play.do(Kind.SHOE_END)
-    assert not play.state.held and play.stands(Phase.SHUFFLE_DUE)
+    assert not play.state.held and play.stands(Phase.SHUFFLE_DUE) and play.state.count_due
+
+
+def _complete_with_left(left: int, **dealing: str) -> Play:
+    """A complete hand, the cutting card told by the shoe, and so many cards left in it."""
+    rules = house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer", **dealing})
+    play = Play(rules, ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out=str(416 - 4 - left), rounds="70", last_hand="no")
+    # Six cards must be left for betting to open.
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal(NATURAL)
+    return play
+
+
+@pytest.mark.parametrize("deal", ["face-up", "face-down"])
+def test_a_shoe_that_says_it_is_empty_keeps_no_complete_hand_from_its_result(deal: str) -> None:
+    """The second report comes with the hand complete: nothing is wanted from the shoe any more."""
+    play = _complete_with_left(2, deal=deal)
+    if deal == "face-down":
+        play.device(DeviceKind.CUT_CARD)
+        assert play.codes == ["shoe-empty"], "that the hand is complete would tell what lies there"
+        assert "keep" not in offered(play.state)
+        play.do(Kind.TURN)
+        play.release("keep")
+    else:
+        play.device(DeviceKind.CUT_CARD)
+    assert play.codes == ["integrity"] and "2 cards are not accounted" in play.state.holds[-1].message
+    play.release("keep")
+    play.do(Kind.CONFIRM)
+    assert play.result().outcome == "player"
+
+
+def test_all_cards_out_and_the_hand_complete_is_no_hold() -> None:
+    play = Play(house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer"}), ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out="410", rounds="70", last_hand="no")
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal(SIX)
+    assert play.stands(Phase.COMPLETE) and play.out == 416
+    play.device(DeviceKind.CUT_CARD)
+    assert not play.state.held
+    play.do(Kind.CONFIRM)
+    assert play.stands(Phase.SHUFFLE_DUE) and not play.state.count_due
+
+
+def test_a_hand_that_a_correction_completes_is_no_longer_kept_by_an_empty_shoe() -> None:
+    play = Play(house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer"}), ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out="410", rounds="70", last_hand="no")
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal("2S KD 3S 6H")
+    play.device(DeviceKind.CUT_CARD)
+    assert play.codes == ["shoe-empty"] and "keep" not in offered(play.state)
+    play.do(Kind.CORRECT, position="B2", card="9H")
+    play.release("keep")
+    assert play.codes == ["integrity"], "two cards are not accounted for"
+    play.release("keep")
+    play.do(Kind.CONFIRM)
 
 
 def test_dealer_may_say_it_twice() -> None:
