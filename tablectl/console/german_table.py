@@ -52,6 +52,10 @@ PATTERNS: Mapping[str, str] = {
     r"The shoe says ([^,]*), the cards say ([^,]*)\.": "Der Schuh sagt {}, die Karten sagen {}.",
     r"no answer within (\d+) s": "keine Antwort binnen {} s",
     r"silent for (\d+) s": "seit {} s still",
+    r"The shoe says that it is empty; (\d+) cards are not accounted for\.": (
+        "Der Schuh sagt, er sei leer; {} Karten fehlen."
+    ),
+    r"(\d+) to (\d+) were due, (\d+) were burned\.": "{} bis {} waren fällig, {} wurden gebrannt.",
     r"(\d+) were due, (\d+) were burned\.": "{} waren fällig, {} wurden gebrannt.",
     r"The card at ([PB][123])\.": "Die Karte auf {}.",
     r"A burn card was due, the shoe calls it (\S+)\.": "Eine Brennkarte war fällig, der Schuh nennt sie {}.",
@@ -145,6 +149,7 @@ WAYS = {
     "what the screen shows stands": "es gilt, was der Bildschirm zeigt",
     "scan the card again": "Karte noch einmal einlesen",
     "the cards just scanned again are the right ones": "die neu eingelesenen Karten sind die richtigen",
+    "no more cards lie there than those scanned again": "mehr als die neu gelesenen liegen nicht da",
     "the cards on the table are those on the screen": "auf dem Tisch liegt, was der Bildschirm zeigt",
     "go on": "weiter",
     "the four cards that lie face down are turned": "die vier verdeckten Karten sind aufgedeckt",

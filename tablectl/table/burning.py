@@ -31,9 +31,10 @@ def card_burned(turn: Turn, given: Arrived) -> None:
 def burn(turn: Turn, card: Card | None, *, kept: bool, label: str = "") -> None:
     """Burn one card: a due one, or one kept with a hold."""
     state = turn.state
+    # What was ordered besides the first card's value comes behind it.
     left = max(0, state.burns_due - 1)
     if state.burn_first_card and card is not None:
-        left = card.points or 10
+        left += card.points or 10
     turn.emit(
         ev.CardBurned(
             shoe=turn.shoe.number,

@@ -301,7 +301,10 @@ def take_rescanned(turn: Turn, command: Command) -> None:
     else:
         cards[_in_hand(turn, rescan.what)] = rescan.cards[0]
     if cards != list(turn.round.dealt) or kept != _kept(turn) or (turn.state.unread and rescan.what == HAND):
-        redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command)
+        try:
+            redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command)
+        except Refused as refusal:
+            raise Refused(f"{refusal}; give this scanning up: release keep, then scan again") from None
 
 
 def drop(turn: Turn, command: Command) -> None:

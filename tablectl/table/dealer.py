@@ -60,7 +60,7 @@ def sign_in(turn: Turn, command: Command) -> None:
     turn.emit(ev.DealerChanged(dealer=name, pickup=pickup, **turn.where))
     turn.answer = f"{name} deals"
     shoe = state.shoe
-    due = turn.rules.burn.dealer_change
+    due = min(turn.rules.burn.dealer_change, shoe.left) if shoe else 0
     if changes and shoe is not None and shoe.rounds > 0 and due:
         turn.emit(ev.BurnsOrdered(count=due, reason="dealer change", **turn.where))
         turn.answer += f"; burn {due}"

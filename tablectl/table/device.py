@@ -44,13 +44,15 @@ def cut_seen(turn: Turn, given: Arrived) -> None:
         cutting_card(turn, "scanner")
     elif not cut.by_scanner:
         note(turn, "cut-card", "the cutting card, already announced")
-    elif turn.in_round or turn.state.held:
+    elif turn.in_round and not (turn.state.phase is Phase.COMPLETE and turn.round.turned):
         turn.hold("shoe-empty")
     elif turn.shoe.left:
         # By our count it cannot be: nobody ends a shoe in silence with cards not accounted for.
-        turn.hold(
-            "integrity", f"The shoe says that it is empty; {turn.shoe.left} cards are not accounted for."
-        )
+        turn.hold("integrity", words.not_empty(turn.shoe.left))
+    elif turn.in_round:
+        note(turn, "cut-card", "the shoe is empty; the hand is complete")
+    elif turn.state.held:
+        turn.hold("shoe-empty")
     else:
         end_shoe(turn, "the shoe is empty")
 
@@ -214,10 +216,11 @@ def _compare_burn_count(turn: Turn, shoe_expects: int | None) -> None:
     state = turn.state
     if state.phase is not Phase.BURNING or turn.rules.burn.by != "first-card" or state.burn_first_card:
         return
-    if shoe_expects is not None and shoe_expects != state.burns_due:
+    due = state.burns_due - sum(count for count, _ in state.burns_behind)
+    if shoe_expects is not None and shoe_expects != due:
         turn.alert(
             "burn-count",
-            f"The shoe expects {shoe_expects} burn cards, the house rules {state.burns_due}.",
+            f"The shoe expects {shoe_expects} burn cards, the house rules {due}.",
         )
 
 

@@ -145,7 +145,7 @@ def _table_held(state: State, event: ev.TableHeld) -> State:
 _OF_LABELS = frozenset({"card-missed", "card-conflict"})
 """Holds that ask to compare card by card, whatever ends them."""
 
-_COMPARED = frozenset({"keep", "cards-confirmed", "rescanned"})
+_COMPARED = frozenset({"keep", "cards-confirmed", "rescanned", "fewer"})
 """Releases by which people say that the cards on the table are those on the screen."""
 
 

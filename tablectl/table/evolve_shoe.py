@@ -43,21 +43,29 @@ def _adopted(event: ev.ShoeStarted) -> Shoe:
 
 
 def _burns_ordered(state: State, event: ev.BurnsOrdered) -> State:
-    return replace(
+    """What is ordered while cards are due comes behind them."""
+    state = replace(
         state,
         phase=Phase.BURNING,
         burns_due=state.burns_due + event.count,
-        burn_reason=event.reason,
-        burn_first_card=event.first_card,
+        burn_first_card=state.burn_first_card or event.first_card,
     )
+    if state.burns_due > event.count:
+        return replace(state, burns_behind=(*state.burns_behind, (event.count, event.reason)))
+    return replace(state, burn_reason=event.reason)
 
 
 def _after_burn(state: State, left: int) -> State:
     phase = Phase.IDLE if state.phase is Phase.BURNING and left == 0 else state.phase
+    reason, behind = state.burn_reason, state.burns_behind
+    while behind and sum(count for count, _ in behind) >= left:
+        reason, behind = behind[0][1], behind[1:]
     return replace(
         state,
         phase=phase,
         burns_due=left,
+        burn_reason=reason,
+        burns_behind=behind,
         burn_first_card=False,
         last_scan="burn",
         unread=0,
@@ -100,6 +108,7 @@ def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
         count_due=state.count_due or unaccounted,
         burns_due=0,
         burn_first_card=False,
+        burns_behind=(),
         auto_open=None,
         unread=0,
         unread_deadline=None,

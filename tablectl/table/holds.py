@@ -35,6 +35,7 @@ WAYS = {
     "keep": "release keep: what the screen shows stands",
     "rescan": "release rescan: scan the card again",
     "rescanned": "release rescanned: the cards just scanned again are the right ones",
+    "fewer": "release fewer: no more cards lie there than those scanned again",
     "cards-confirmed": "release cards-confirmed: the cards on the table are those on the screen",
     "resume": "release resume: go on",
     "turn": "turn: the four cards that lie face down are turned",
@@ -94,7 +95,7 @@ HOLDS: dict[str, HoldCode] = {
     "announce-differs": HoldCode(
         "The dealer announced another result than the cards.", ("keep", *_REPAIR, *_END)
     ),
-    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("correct", *_END)),
+    "shoe-empty": HoldCode("The shoe is exhausted: no card is left in it.", ("keep", "correct", *_END)),
     "integrity": HoldCode(
         "The cards cannot be right. Was one read wrong? Else take the shoe out of play and count it.",
         ("keep", *_REPAIR, "drop", "amend", *_END),
@@ -104,7 +105,7 @@ HOLDS: dict[str, HoldCode] = {
     "shoe-restarted": HoldCode("The shoe was restarted in the middle of a round.", _DEVICE),
     "shoe-error": HoldCode("The shoe reports an error.", _DEVICE),
     "restart": HoldCode("The controller was restarted in the middle of a round.", _DEVICE),
-    "rescan": HoldCode("Cards on the table are being scanned again.", ("rescanned", "keep", *_END)),
+    "rescan": HoldCode("Cards on the table are being scanned again.", ("rescanned", "fewer", "keep", *_END)),
     "journal": HoldCode(
         "The journal cannot keep up. The table goes on by itself when it can.", ("resume", *_END)
     ),
@@ -124,12 +125,21 @@ ACCOUNTS = frozenset({"as-p1", "accept", "next", "burn", "drop"})
 
 def offered(state: State) -> tuple[str, ...]:
     """The ways out of the holds now in force, as action names, in the order of :data:`WAYS`."""
-    wanted = {way for hold in state.holds for way in HOLDS[hold.code].ways}
+    wanted = {way for hold in state.holds for way in _ways(hold.code, state)}
     if state.loose:
         wanted |= {"accept", "burn", "correct", "move"}
+    if state.unread and "insert" in wanted:
+        wanted.add("enter")  # the card that could not be read is no other than the one due
     if state.round is not None and state.round.to_be_turned:
         wanted.add("turn")  # a hold does not keep anybody from it
     return tuple(way for way in WAYS if way in wanted and _possible(way, state))
+
+
+def _ways(code: str, state: State) -> tuple[str, ...]:
+    """The ways out of one hold; an empty shoe keeps no complete hand from its result, but any other one."""
+    ways = HOLDS[code].ways
+    stands = state.phase is Phase.COMPLETE and state.round is not None and state.round.turned
+    return ways if code != "shoe-empty" or stands else tuple(way for way in ways if way != "keep")
 
 
 _CHANGES_THE_HAND = frozenset({"as-p1", "accept", "drop", "correct", "insert", "move", "enter"})
@@ -155,7 +165,9 @@ def _possible(way: str, state: State) -> bool:
         case "rescan":
             return state.phase is not Phase.BETTING and not state.loose
         case "rescanned":
-            return state.rescan is not None and bool(state.rescan.cards)
+            return state.rescan is not None and bool(state.rescan.cards) and not still_to_scan(state)
+        case "fewer":
+            return state.rescan is not None and bool(state.rescan.cards) and still_to_scan(state) > 0
         case "rescan hand":
             return state.scanner_up and state.rescan is None and _on_table(state)
         case "correct":
@@ -172,7 +184,9 @@ def _possible(way: str, state: State) -> bool:
             return state.phase is Phase.BURNING and not state.loose
         case "void":
             return state.phase in IN_ROUND or void_is_the_rule(state)
-        case "amend" | "device swap" | "shoe end":
+        case "amend":
+            return bool(state.settled[0])
+        case "device swap" | "shoe end":
             return True
         case "cards-confirmed":
             return (state.scanner_up or state.nothing_due) and not state.loose and sound
@@ -180,6 +194,20 @@ def _possible(way: str, state: State) -> bool:
             return True  # it gives up the scanning; what else holds the table goes on holding it
         case _:
             return not state.loose and sound
+
+
+def to_scan(state: State) -> int:
+    """How many cards are to be scanned again: all that are known to be drawn, or the one that is named."""
+    if state.rescan is None:
+        return 0
+    if state.rescan.what != HAND:
+        return 1
+    return _in_hand(state) + len(state.loose) + bool(state.unread)
+
+
+def still_to_scan(state: State) -> int:
+    """How many of them were not yet: those would be lost to the count."""
+    return max(0, to_scan(state) - len(state.rescan.cards)) if state.rescan is not None else 0
 
 
 def _on_table(state: State) -> bool:
@@ -265,7 +293,13 @@ def void_is_the_rule(state: State) -> bool:
         and state.the_rules.dealing.overdraw == "void"
         and state.phase is Phase.IDLE
         and bool(state.settled[0])
+        and not _void_already(state)
     )
+
+
+def _void_already(state: State) -> bool:
+    """Whether the round that was settled last is void: it cannot be void once more for another card."""
+    return any(f"{shoe}/{number}" == state.settled[0] and not rev for shoe, number, rev in state.revisions)
 
 
 def _burnable(state: State) -> bool:
@@ -273,7 +307,9 @@ def _burnable(state: State) -> bool:
     if state.unread and state.phase is Phase.BURNING:
         return True
     if _overdrawn(state):
-        return state.the_rules.dealing.overdraw != "void" and not _may_be_next(state)
+        if state.the_rules.dealing.overdraw == "void":
+            return state.phase is Phase.IDLE and not void_is_the_rule(state)
+        return not _may_be_next(state)
     return bool(state.loose) or "overdraw" in codes
 
 
@@ -304,11 +340,11 @@ def ended_by(action: str, state: State) -> tuple[str, ...]:
             return tuple(h.code for h in state.holds if not HOLDS[h.code].survives_void)
         case "shoe end":
             return tuple(h.code for h in state.holds)
-        case "rescanned" if state.rescan is not None and state.rescan.what == HAND:
+        case "rescanned" | "fewer" if state.rescan is not None and state.rescan.what == HAND:
             # All cards on the table were read again: whatever was in doubt about them is settled.
             settled = {"rescan", *(c for c, hold in HOLDS.items() if "rescan hand" in hold.ways)}
             return tuple(
                 h.code for h in state.holds if h.code in settled - {"called", "overdraw", "integrity"}
             )
         case _:
-            return tuple(h.code for h in state.holds if action in HOLDS[h.code].ways)
+            return tuple(h.code for h in state.holds if action in _ways(h.code, state))

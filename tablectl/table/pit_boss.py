@@ -11,7 +11,7 @@ from tablectl.table import words
 from tablectl.table.burning import burn as burn_card
 from tablectl.table.corrections import drop, take_rescanned
 from tablectl.table.dealing import lay
-from tablectl.table.holds import ACCOUNTS, RELEASES, WAYS, ended_by, offered
+from tablectl.table.holds import ACCOUNTS, RELEASES, WAYS, ended_by, offered, still_to_scan, to_scan
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete, release_after, round_over, round_refusal, void_round
 from tablectl.table.settled import void_settled
@@ -27,6 +27,8 @@ def release(turn: Turn, command: Command) -> None:
     """
     action = command.args.get("action", "")
     ways = offered(turn.state)
+    if action == "rescanned" and still_to_scan(turn.state):
+        raise Refused(_half_scanned(turn))
     if action not in ways or action not in RELEASES:
         raise Refused(f"{action!r} is no way out now; " + words.ways_out(WAYS[way] for way in ways))
     person, reason = by(command)
@@ -41,7 +43,7 @@ def release(turn: Turn, command: Command) -> None:
         drop(turn, command)
         if turn.state.loose:
             codes = tuple(code for code in codes if code == "card-twice")
-    elif action == "rescanned":
+    elif action in ("rescanned", "fewer"):
         take_rescanned(turn, command)
     elif action in ACCOUNTS:
         _accept_kept(turn)
@@ -60,6 +62,8 @@ def release(turn: Turn, command: Command) -> None:
             **turn.where,
         )
     )
+    if action == "keep" and "shoe-empty" in codes and turn.shoe.left:
+        turn.hold("integrity", words.not_empty(turn.shoe.left))
     if turn.state.loose and (action in ("as-p1", "accept") or not turn.state.held):
         _hold_kept(turn)
     turn.answer = f"released: {action}"
@@ -69,6 +73,16 @@ def release(turn: Turn, command: Command) -> None:
         turn.say(words.RESCAN)
     elif turn.state.phase is Phase.COMPLETE:
         hand_complete(turn)
+
+
+def _half_scanned(turn: Turn) -> str:
+    """A card that was counted is not dropped because nobody scanned it again."""
+    state = turn.state
+    done, ways = to_scan(state) - still_to_scan(state), offered(state)
+    told = words.ways_out(WAYS[way] for way in ("keep", "fewer") if way in ways)
+    many = to_scan(state)
+    of = f"{done} of the {many} cards of this round were" if many > 1 else "the card was not"
+    return f"{of} scanned again: scan {'the rest' if done else 'first'}; {told}"
 
 
 def _hold_kept(turn: Turn) -> None:
@@ -83,10 +97,15 @@ def _hold_kept(turn: Turn) -> None:
 
 def _burn_kept(turn: Turn) -> None:
     """Kept cards are burned; so is a burn card that nobody can read."""
+    due = turn.state.phase is Phase.BURNING
     if not turn.state.loose and turn.state.unread:
         burn_card(turn, None, kept=False)
+    burned = excess = 0
     while turn.state.loose:
+        burned, excess = burned + 1, excess + (turn.state.burns_due == 0)
         burn_card(turn, turn.state.loose[0].card, kept=True)
+    if due and excess:
+        turn.hold("burn-wrong", f"{burned - excess} were due, {burned} were burned.")
 
 
 def _accept_kept(turn: Turn) -> None:
@@ -134,8 +153,10 @@ def burn_error(turn: Turn, command: Command) -> None:
 
 
 def _order(turn: Turn, count: int, reason: str) -> None:
-    if count > turn.shoe.left:
-        raise Refused(f"only {turn.shoe.left} cards are left in the shoe")
+    due = turn.state.burns_due
+    if count > turn.shoe.left - due:
+        besides = f", {due} are due to be burned already" if due else ""
+        raise Refused(f"only {turn.shoe.left} cards are left in the shoe{besides}")
     turn.emit(ev.BurnsOrdered(shoe=turn.shoe.number, count=count, reason=reason))
     turn.answer = f"burn {count}"
 

@@ -156,7 +156,7 @@ def burn_done(turn: Turn, command: Command) -> None:
         left = count - i if first_card else max(0, due - i)
         turn.emit(
             ev.CardBurned(
-                shoe=turn.shoe.number, reason=state.burn_reason, left=left, shoe_left=turn.shoe.left - 1
+                shoe=turn.shoe.number, reason=turn.state.burn_reason, left=left, shoe_left=turn.shoe.left - 1
             )
         )
     turn.answer = f"{count} burned"
@@ -164,6 +164,8 @@ def burn_done(turn: Turn, command: Command) -> None:
         turn.answer += f", {turn.state.burns_due} still due"
     elif not first_card and count > due:
         turn.hold("burn-wrong", f"{due} were due, {count} were burned.")
+    elif first_card and not due + 1 <= count <= due + 10:
+        turn.hold("burn-wrong", f"{due + 1} to {due + 10} were due, {count} were burned.")
 
 
 def cut_card(turn: Turn, command: Command) -> None:

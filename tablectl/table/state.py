@@ -165,6 +165,8 @@ class State:
     burns_due: int = 0
     burn_reason: str = ""
     burn_first_card: bool = False
+    burns_behind: tuple[tuple[int, str], ...] = ()
+    """What was ordered while cards were due: how many of ``burns_due`` come after those, and why."""
     unread: int = 0
     unread_label: str = ""
     """Where the shoe says the card belongs that could not be read."""

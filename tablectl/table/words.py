@@ -48,6 +48,11 @@ def next_step(r: Round) -> str:
     return f"{'Player' if due.side is Side.PLAYER else 'Banker'}'s card"
 
 
+def not_empty(left: int) -> str:
+    """What a hold says when the shoe calls itself empty, and cannot be."""
+    return f"The shoe says that it is empty; {left} cards are not accounted for."
+
+
 def ways_out(texts: Iterable[str]) -> str:
     """The sentence that lists the ways out."""
     told = "; ".join(texts)

@@ -45,6 +45,9 @@ from tests.table.playing import ANGEL_EYE, Play, house
 REACHED: Counter[str] = Counter()
 """How often each hold, way out, phase and accepted command was met."""
 
+TRIED: set[object] = set()
+"""Situations under a hold in which every way out was tried."""
+
 _ONE: dict[str, Any] = {"decks": 1, "cutting_card": 0, "inspection": False}
 HOUSES: dict[str, tuple[HouseRules, Traits]] = {
     "live-casino": (house(), Traits()),
@@ -137,6 +140,7 @@ class Watched(Play):
         self._shuffle(done.events)
         self.oracle.step(seen, done.events)
         self.compare()
+        self._check_ways_out()
         deadline = next_deadline(before)
         if isinstance(given, Started) or deadline is None or deadline > given.at.boot:
             self._check_authority(before, given, done)
@@ -185,6 +189,29 @@ class Watched(Play):
             closed = before.phase is Phase.BETTING and isinstance(given, Started)
             assert old.dealt == new.dealt or (closed and before.reserved), "the hand changed by itself"
             assert closed or self.state.phase is before.phase, "the phase changed under a hold by itself"
+
+    def _check_ways_out(self) -> None:
+        """A hold has a way out that is taken, and one that is offered and refused names one that is taken."""
+        state = self.state
+        deadline = next_deadline(state)
+        if not state.held or (deadline is not None and deadline <= self.now().boot):
+            return
+        lies = (len(state.loose), state.unread, state.rescan, state.shoe and state.shoe.sound, state.reserved)
+        situation = (state.the_rules.name, state.phase, tuple(self.codes), offered(state), lies)
+        if situation in TRIED:
+            return
+        TRIED.add(situation)
+        answers = self.tried()
+        taken = [way for way, answer in answers.items() if not answer]
+        # A shoe whose cards cannot be right may have none but its end.
+        sound = state.shoe is None or state.shoe.sound
+        assert any(way != "shoe end" for way in taken) or not sound, f"no way out of {self.codes}: {answers}"
+        for way, answer in answers.items():
+            if way == "amend" and not self.amendments():
+                continue  # which of the earlier rounds are void the table does not know
+            if answer.partition("refused: ")[2].startswith("that would be"):
+                continue  # the face that is typed here, of a shoe that has no other
+            assert not answer or any(other in answer for other in taken), f"{way} leads nowhere: {answer}"
 
     def compare(self) -> None:
         """The table against the books."""

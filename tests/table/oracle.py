@@ -77,6 +77,8 @@ class Oracle:
         self.left_unread = 0
         """Of them, what a correction left without a place: the hand is complete without it."""
         self.burns_due, self.first_burn = 0, False
+        self.reasons: list[str] = []
+        """Why the burn cards due are burned, card by card."""
         self.last_hand: int | None = None
         self.by_first = False
         self.decks_counted = 0
@@ -177,6 +179,7 @@ class Oracle:
         self.last_hand = self.rounds + 1 if adopted.get("last_hand") else None
         self.cut_told = False
         self.burns_due, self.first_burn, self.unread = 0, False, 0
+        self.reasons = []
 
     def _on_shoe_ended(self, e: Any) -> None:
         assert e.shoe == self.shoe and not self.in_round, "a shoe ended in the middle of a round"
@@ -195,7 +198,9 @@ class Oracle:
     def _on_burns_ordered(self, e: Any) -> None:
         assert not self.in_round
         self.burns_due += e.count
-        self.first_burn = e.first_card
+        assert self.burns_due + self.out <= self.size, "more burn cards are due than are left"
+        self.first_burn = self.first_burn or e.first_card
+        self.reasons += [e.reason] * e.count
 
     def _on_card_burned(self, e: Any) -> None:
         left = max(0, self.burns_due - 1)
@@ -208,6 +213,9 @@ class Oracle:
             assert e.card is None and self.places <= int(self.given.args["count"])
             if self.places == 1:
                 self.by_first = self.first_burn
+                if self.by_first:
+                    ordered = int(self.given.args["count"]) - (self.burns_due - 1)
+                    self.reasons[:1] = self.reasons[:1] * max(1, ordered)
             if self.by_first:
                 left = int(self.given.args["count"]) - self.places
         elif self.given.scan:
@@ -216,10 +224,16 @@ class Oracle:
             assert self.given.action == "burn" and self.unread and e.card is None
             paper = Paper(None)
         if self.first_burn and e.card is not None:
-            left = points(e.card) or 10
+            left += points(e.card) or 10
+            self.reasons[1:1] = self.reasons[:1] * (points(e.card) or 10)
+        if self.burns_due:
+            assert e.reason == self.reasons[0], f"{e.reason}, ordered was {self.reasons[0]}"
+        self.reasons = self.reasons[1:]
         self.burned.append(paper)
         assert e.left == left and e.shoe_left == max(0, self.size - self.out)
         self.burns_due, self.first_burn = left, False
+        if not left:
+            self.reasons = []
         self.unread = self.unread if e.kept else 0
 
     def _on_cut_card_drawn(self, e: Any) -> None:
@@ -381,7 +395,8 @@ class Oracle:
 
         assert (e.before, e.after) == (shown(before), shown(laid))
         # What was there before may be told again, as before.
-        if self.given.action == "rescanned" and self.rescan is not None and self.rescan[0] == "hand":
+        again = self.given.action in ("rescanned", "fewer")
+        if again and self.rescan is not None and self.rescan[0] == "hand":
             self.unread = 0
         if due(self.faces) is None:
             self.unread, self.left_unread = 0, self.unread
@@ -404,10 +419,12 @@ class Oracle:
             case "drop":
                 assert not kept and hand
                 hand.pop()
-            case "rescanned":
+            case "rescanned" | "fewer":
                 assert self.rescan is not None
                 what, faces = self.rescan
                 if what == "hand":
+                    less = len(faces) < len(hand) + len(kept) + bool(self.unread)
+                    assert less == (self.given.action == "fewer"), "a card was dropped in silence"
                     hand, kept = [Paper(face, face) for face in faces], []
                 else:
                     hand[places.index(what)] = Paper(faces[0], faces[0])

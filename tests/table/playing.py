@@ -146,9 +146,12 @@ class Play:
 
     def command(self, kind: Kind, **args: str) -> Decision:
         """A command of a pit boss who saw the state as it was when it was typed, a moment ago."""
-        expect = Expect(version=self.state.version) if kind in ROUND_CHANGING else Expect()
         self.pass_time(0.1)
-        given = Command(
+        return self.give(self.typing(kind, args))
+
+    def typing(self, kind: Kind, args: dict[str, str]) -> Command:
+        """That command, not given yet."""
+        return Command(
             kind,
             self.now(),
             id="c",
@@ -156,10 +159,31 @@ class Play:
             person="Pia",
             supervisor=True,
             reason=REASON,
-            expect=expect,
+            expect=Expect(version=self.state.version) if kind in ROUND_CHANGING else Expect(),
             past=self.past(args.get("round", "")) if kind in LOOKING_BACK else None,
         )
-        return self.give(given)
+
+    def tried(self) -> dict[str, str]:
+        """What each way out that is offered would answer if it were refused; empty: it would be accepted."""
+        answers = {}
+        for way in offered(self.state):
+            kind, args = (Kind.RELEASE, {"action": way}) if way in RELEASES else self.typed(way)
+            for typed in self.amendments() or [args] if kind is Kind.AMEND else [args]:
+                done = decide(self.state, self.typing(kind, typed), self.now(), self.around)
+                answers[way] = done.answer if done.refused else ""
+                if not done.refused:
+                    break
+        return answers
+
+    def amendments(self) -> list[dict[str, str]]:
+        """Every settled round that is not void, with another suit at its first place."""
+        found = []
+        for where in dict.fromkeys(f"{e.shoe}/{e.round}" for e in self.of(ev.RoundResulted)):
+            past = self.past(where)
+            if past is not None and past.result is not None and not past.voided:
+                face = past.result.player.cards[0]
+                found += [{"round": where, "P1": face[0] + suit} for suit in "SHDC" if suit != face[1]]
+        return found
 
     def past(self, target: str) -> Past | None:
         """The settled round ``SHOE/ROUND``, as the journal would have it."""
@@ -186,7 +210,9 @@ class Play:
             case "correct":
                 return Kind.CORRECT, {"position": spots[-1] if spots else "P1", "card": self.rare()}
             case "insert":
-                return Kind.INSERT, {"position": due.value if due else [*laid, "P1"][0], "card": self.rare()}
+                hidden = state.round is not None and state.round.to_be_turned
+                place = due.value if due and not hidden else [*laid, "P1"][0]
+                return Kind.INSERT, {"position": place, "card": self.rare()}
             case "move":
                 every = [*places, *laid] if on_table else places
                 first, last = (every[0], every[-1]) if every else ("P1", "B1")

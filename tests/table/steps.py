@@ -176,7 +176,8 @@ def do_truth(play: Watched, a: int, b: int) -> None:
         again = [*r.dealt, *(kept.card or Card.parse("8S") for kept in state.loose)]
         for card in again[: len(again) - (b % 8 == 0)]:
             play.scan(str(card))
-        play.command(Kind.RELEASE, action="rescanned")
+        if play.command(Kind.RELEASE, action="rescanned").refused:
+            play.command(Kind.RELEASE, action="fewer")
     else:
         do_way(play, a, b)
 

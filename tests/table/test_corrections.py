@@ -96,6 +96,63 @@ def test_a_scan_again_that_agrees_changes_nothing() -> None:
     assert not play.of(ev.HandCorrected) and play.out == 9 and play.codes == ["called"]
 
 
+def test_a_hand_scanned_again_by_half_drops_no_card_in_silence() -> None:
+    play = held("2S KD 3S 6H 4C")  # the sixth card is not due; the fifth is the Player's third
+    play.scan("5D")
+    play.do(Kind.RESCAN, what="hand")
+    assert "0 of the 6 cards" in play.refused(Kind.RELEASE, action="rescanned")
+    play.deal("2S KD")
+    answer = play.refused(Kind.RELEASE, action="rescanned")
+    assert "2 of the 6 cards of this round were scanned again: scan the rest" in answer
+    assert "release keep" in answer and "release fewer" in answer
+    assert "fewer" in offered(play.state) and "rescanned" not in offered(play.state)
+    play.deal("3S 6H 4C 5D")
+    assert "fewer" not in offered(play.state)
+    play.release("rescanned")
+    assert play.out == 12 and len(play.state.loose) == 1
+
+
+def test_a_card_that_could_not_be_read_is_one_of_those_to_be_scanned_again() -> None:
+    play = Play(house(**DEALER))
+    play.round("2S KD")
+    play.scan(None)
+    play.do(Kind.RESCAN, what="hand")
+    play.deal("2S KD")
+    assert "2 of the 3 cards" in play.refused(Kind.RELEASE, action="rescanned")
+    play.scan("3S")
+    play.release("rescanned")
+    assert laid(play) == {"P1": "2S", "B1": "KD", "P2": "3S"} and play.out == 9
+
+
+def test_a_pit_boss_may_say_that_fewer_cards_lie_there_than_were_counted() -> None:
+    play = held("2S KD 3S 6H")
+    play.do(Kind.RESCAN, what="hand")
+    play.deal("2S KD 3S")
+    play.release("fewer")
+    assert laid(play) == {"P1": "2S", "B1": "KD", "P2": "3S"} and play.out == 9
+    released = play.of(ev.TableReleased)[-1]
+    assert (released.action, released.approved_by) == ("fewer", "Pia")
+
+
+def test_cards_scanned_again_that_cannot_be_are_given_up() -> None:
+    play = Play(house(shoe={"decks": 1, "cutting_card": 0}, **DEALER))
+    play.idle()
+    play.round("2D KD 3S")
+    play.do(Kind.RESCAN, what="hand")
+    play.deal("2S KD 3S")  # 2S was burned
+    answer = play.refused(Kind.RELEASE, action="rescanned")
+    assert "copy 2 of 2S" in answer and "release keep" in answer
+    play.release("keep")
+
+
+def test_one_card_to_be_scanned_again_is_scanned_first() -> None:
+    play = Play(house(**DEALER))
+    play.round("2S KD")
+    play.do(Kind.RESCAN)
+    answer = play.refused(Kind.RELEASE, action="rescanned")
+    assert "the card was not scanned again: scan first" in answer and "release keep" in answer
+
+
 def test_a_scan_again_given_up() -> None:
     play = Play(house(**DEALER))
     play.round("2S KD 3S")

@@ -304,6 +304,12 @@ def rescanned() -> Play:
     return play
 
 
+def half_rescanned() -> Play:
+    play = rescan_begun()
+    play.deal("9S")
+    return play
+
+
 def called() -> Play:
     play = in_hand()
     play.do(Kind.HOLD, text="a player disputes")
@@ -385,6 +391,7 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "drawn before the turn": (unturned, ["unturned"], ["turn", "burn", "correct", "move", "void", END]),
     "scanning the hand again": (rescan_begun, ["rescan"], ["keep", "void", END]),
     "the hand scanned again": (rescanned, ["rescan"], ["rescanned", "keep", "void", END]),
+    "half the hand scanned again": (half_rescanned, ["rescan"], ["fewer", "keep", "void", END]),
     "journal": (journal_full, ["journal"], ["resume", "void", END]),
     "called": (called, ["called"], ["resume", *REPAIR, "enter", "void", END]),
     "called, two kept": (called_and_kept, ["called"], [*KEPT, "rescan hand", "insert", "void", END]),
@@ -450,7 +457,8 @@ def test_what_is_not_offered_is_refused(name: str) -> None:
         if action in ways and action in RELEASES:
             continue
         answer = play.refused(Kind.RELEASE, action=action)
-        assert "is no way out now" in answer
+        half = play.state.rescan is not None and action == "rescanned"
+        assert ("scanned again: scan" if half else "is no way out now") in answer
     for action in set(WAYS) - RELEASES - set(ways) - ALWAYS:
         kind = Kind.RESCAN if action == "rescan hand" else Kind(action)
         answer = play.refused(kind, position="P1", to="B1", card="2S", count="1", round="9/9")
@@ -474,7 +482,7 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
     # An unread card is counted when nobody will scan it again.
     unread_burn_is_out = name == "unread burn" and action == "burn"
     unread_is_out = bool(before.unread) and action in ("void", END)
-    told = {"insert": 1, "enter": 1, "drop": -1, "burn done": before.burns_due}.get(action, 0)
+    told = {"insert": 1, "enter": 1, "drop": -1, "fewer": -1, "burn done": before.burns_due}.get(action, 0)
     if play.state.shoe is not None:
         assert out is not None
         assert play.out == out + unread_burn_is_out + unread_is_out + told, (
@@ -509,6 +517,38 @@ def test_every_way_offered_works_and_counts_each_card_once(name: str, action: st
             assert not play.state.loose and len(play.state.reserved) == kept
         case _:
             assert len(play.of(ev.CardDealt)) == dealt and len(play.of(ev.CardBurned)) == burned
+
+
+@pytest.mark.parametrize("void_first", [False, True], ids=["by the rule", "in a dispute"])
+def test_a_further_card_after_the_void_that_is_the_rule_is_burned(void_first: bool) -> None:
+    play = Play(house(dealing={"overdraw": "void"}))
+    play.round("2C 9D 3H KS")
+    if not void_first:
+        play.scan("7S")
+        assert "burn" not in offered(play.state)
+    play.do(Kind.VOID, round="1/1")
+    play.scan("8S")
+    assert play.codes == ["overdraw"]
+    assert offered(play.state) == in_order(["burn", "correct", END]), "it is void already"
+    play.release("burn")
+    assert not play.state.held and play.stands(Phase.IDLE)
+
+
+@pytest.mark.parametrize("code", ["two-cards", "card-missed", "called"])
+def test_a_card_that_could_not_be_read_is_entered_whatever_else_holds_the_table(code: str) -> None:
+    play = in_hand()
+    play.scan(None)
+    play.do(Kind.HOLD, because=code)
+    assert "enter it: enter P2" in play.refused(Kind.INSERT, position="P2", card="KD")
+    play.do(Kind.ENTER, position="P2", card="KD")
+    assert play.state.unread == 0 and play.out == 9
+
+
+def test_no_amendment_is_offered_before_a_round_has_ended() -> None:
+    play = Play(house(shoe={"decks": 1, "cutting_card": 0}))
+    play.no_more_bets()
+    play.scan("2S")  # it was burned
+    assert play.codes == ["integrity"] and "amend" not in offered(play.state)
 
 
 def test_after_accept_the_hand_goes_on_and_one_too_many_is_an_overdraw() -> None:

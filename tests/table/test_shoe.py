@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -10,9 +11,9 @@ from tablectl import events as ev
 from tablectl.cards import DECK
 from tablectl.clock import SECOND
 from tablectl.scanner import DeviceKind
-from tablectl.table import Kind, Phase, Started, evolve
+from tablectl.table import Kind, Phase, Started, evolve, offered
 from tablectl.table.state import State
-from tests.table.playing import NATURAL, Play, house
+from tests.table.playing import ANGEL_EYE, NATURAL, Play, house
 from tests.table.test_transitions import empty_shoe
 
 SIX = "2S KD 3S 6H 6C 2H"
@@ -99,6 +100,103 @@ def test_six_burns_after_the_shuffle_by_default() -> None:
     assert [e.left for e in play.of(ev.CardBurned)] == [5, 4, 3, 2, 1, 0]
     assert [e.shoe_left for e in play.of(ev.CardBurned)] == [415, 414, 413, 412, 411, 410]
     assert {e.reason for e in play.of(ev.CardBurned)} == {"shuffle"}
+
+
+def _changed() -> Play:
+    """A dealer change on a shoe that was played, one card due for it."""
+    play = Play()
+    play.round(NATURAL)
+    play.do(Kind.SIGN_IN, name="Emil", pickup="right")
+    return play
+
+
+def _first_card() -> Play:
+    play = Play(house("atlantic-city")).opened()
+    play.do(Kind.SHOE_NEW)
+    return play
+
+
+def test_burns_that_are_ordered_while_others_are_due_add_up() -> None:
+    """The first card's value, what a pit boss orders besides, and each with its own reason."""
+    play = _first_card()
+    play.do(Kind.BURN, count="2")
+    play.scan("9S")
+    assert play.state.burns_due == 11
+    play.do(Kind.BURN, count="1")
+    play.deal(" ".join(MIXED[:12]))
+    assert play.stands(Phase.IDLE) and not play.state.held
+    reasons = [e.reason for e in play.of(ev.CardBurned)]
+    assert reasons == ["shuffle"] * 10 + ["pit boss"] * 3
+
+    play = _changed()
+    play.do(Kind.BURN, count="2")
+    play.deal("AS 5C JD")
+    assert play.stands(Phase.IDLE)
+    assert [e.reason for e in play.of(ev.CardBurned)][-3:] == ["dealer change", "pit boss", "pit boss"]
+
+
+def test_no_more_burns_are_ordered_than_cards_are_left() -> None:
+    play = Play().opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out="414", rounds="70", last_hand="no")
+    play.do(Kind.BURN, count="2")
+    assert "2 are due to be burned already" in play.refused(Kind.BURN, count="1")
+    play.deal("AS 5C")
+    play.do(Kind.SIGN_IN, name="Emil", pickup="right")
+    assert play.stands(Phase.IDLE), "nobody can draw the card of a dealer change"
+
+
+@pytest.mark.parametrize(
+    ("begun", "drawn", "told"),
+    [
+        (lambda: _shoe_begun(), "2S 3H 4D 5C 6S 7H 8H 9H", "6 were due, 8 were burned."),
+        (lambda: _first_card(), "4C 2C 3C 4D 5D 6D 7D", "5 were due, 7 were burned."),
+        (lambda: _changed(), "2S 3H", "1 were due, 2 were burned."),
+    ],
+    ids=["shuffle", "first card", "dealer change"],
+)
+def test_more_burned_than_due_under_a_hold_is_told_with_the_numbers(
+    begun: Callable[[], Play], drawn: str, told: str
+) -> None:
+    play = begun()
+    play.do(Kind.HOLD, text="a card fell")
+    play.deal(drawn)
+    play.release("burn")
+    assert play.codes == ["burn-wrong"] and told in play.state.holds[0].message
+    play.release("keep")
+    assert play.stands(Phase.IDLE) and not play.state.held
+
+
+def test_as_many_as_due_or_fewer_under_a_hold_are_no_fault() -> None:
+    play = _shoe_begun()
+    play.do(Kind.HOLD)
+    play.deal("2S 3H 4D 5C")
+    play.release("burn")
+    assert not play.state.held and play.state.burns_due == 2
+    play.do(Kind.HOLD)
+    play.deal("6S 7H")
+    play.release("burn")
+    assert not play.state.held and play.stands(Phase.IDLE)
+
+
+def _shoe_begun() -> Play:
+    play = Play().opened()
+    play.do(Kind.SHOE_NEW)
+    return play
+
+
+@pytest.mark.parametrize("ordered", [0, 2])
+@pytest.mark.parametrize(("count", "right"), [(1, False), (2, True), (11, True), (12, False), (28, False)])
+def test_what_the_first_card_cannot_have_asked_for_is_held(count: int, right: bool, ordered: int) -> None:
+    play = Play(house("atlantic-city", burn={"by": "first-card", "scanned": False})).opened()
+    play.do(Kind.SHOE_NEW)
+    if ordered:
+        play.do(Kind.BURN, count=str(ordered))
+    play.do(Kind.BURN_DONE, count=str(count + ordered))
+    assert play.stands(Phase.IDLE) and play.out == count + ordered
+    assert play.codes == ([] if right else ["burn-wrong"])
+    if not right:
+        told = f"{2 + ordered} to {11 + ordered} were due, {count + ordered} were burned."
+        assert told in play.state.holds[0].message
 
 
 def test_burn_one_and_four_and_ten_hands_of_49_cards() -> None:
@@ -338,11 +436,70 @@ def test_second_report_under_a_hold_never_loses_a_kept_card() -> None:
     play.device(DeviceKind.CUT_CARD)
     play.scan("KD")
     play.device(DeviceKind.CUT_CARD)
-    assert play.codes == ["burn-over", "shoe-empty"] and len(play.state.loose) == 1
+    assert play.codes == ["burn-over", "integrity"] and len(play.state.loose) == 1
+    assert "409 cards are not accounted for" in play.state.holds[1].message, "as without a hold"
     play.release("burn")
-    assert play.codes == ["shoe-empty"]
+    assert play.codes == ["integrity"]
     play.do(Kind.SHOE_END)
-    assert not play.state.held and play.stands(Phase.SHUFFLE_DUE)
+    assert not play.state.held and play.stands(Phase.SHUFFLE_DUE) and play.state.count_due
+
+
+def _complete_with_left(left: int, **dealing: str) -> Play:
+    """A complete hand, the cutting card told by the shoe, and so many cards left in it."""
+    rules = house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer", **dealing})
+    play = Play(rules, ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out=str(416 - 4 - left), rounds="70", last_hand="no")
+    # Six cards must be left for betting to open.
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal(NATURAL)
+    return play
+
+
+@pytest.mark.parametrize("deal", ["face-up", "face-down"])
+def test_a_shoe_that_says_it_is_empty_keeps_no_complete_hand_from_its_result(deal: str) -> None:
+    """The second report comes with the hand complete: nothing is wanted from the shoe any more."""
+    play = _complete_with_left(2, deal=deal)
+    if deal == "face-down":
+        play.device(DeviceKind.CUT_CARD)
+        assert play.codes == ["shoe-empty"], "that the hand is complete would tell what lies there"
+        assert "keep" not in offered(play.state)
+        play.do(Kind.TURN)
+        play.release("keep")
+    else:
+        play.device(DeviceKind.CUT_CARD)
+    assert play.codes == ["integrity"] and "2 cards are not accounted" in play.state.holds[-1].message
+    play.release("keep")
+    play.do(Kind.CONFIRM)
+    assert play.result().outcome == "player"
+
+
+def test_all_cards_out_and_the_hand_complete_is_no_hold() -> None:
+    play = Play(house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer"}), ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out="410", rounds="70", last_hand="no")
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal(SIX)
+    assert play.stands(Phase.COMPLETE) and play.out == 416
+    play.device(DeviceKind.CUT_CARD)
+    assert not play.state.held
+    play.do(Kind.CONFIRM)
+    assert play.stands(Phase.SHUFFLE_DUE) and not play.state.count_due
+
+
+def test_a_hand_that_a_correction_completes_is_no_longer_kept_by_an_empty_shoe() -> None:
+    play = Play(house(shoe={"cutting_card": 400}, dealing={"confirm": "dealer"}), ANGEL_EYE).opened()
+    play.do(Kind.SHOE_ADOPT, number="5", out="410", rounds="70", last_hand="no")
+    play.device(DeviceKind.CUT_CARD)
+    play.no_more_bets()
+    play.deal("2S KD 3S 6H")
+    play.device(DeviceKind.CUT_CARD)
+    assert play.codes == ["shoe-empty"] and "keep" not in offered(play.state)
+    play.do(Kind.CORRECT, position="B2", card="9H")
+    play.release("keep")
+    assert play.codes == ["integrity"], "two cards are not accounted for"
+    play.release("keep")
+    play.do(Kind.CONFIRM)
 
 
 def test_dealer_may_say_it_twice() -> None:
