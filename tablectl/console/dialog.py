@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from tablectl.cards import RANKS, SUITS
 
@@ -39,6 +40,15 @@ class Leave:
     """Not a command: the console ends."""
 
 
+class Changed(Enum):
+    """What a change of the table, since the dialog began, makes of what a question leads to."""
+
+    REFUSED = "refused"
+    TAKEN = "taken"
+    EITHER = "either"
+    """It depends on the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of several. ``options``: the answer, and what stands on the screen for it."""
@@ -47,6 +57,7 @@ class Choice:
     options: tuple[tuple[str, str], ...]
     lines: tuple[str, ...] = ()
     danger: bool = False
+    changed: Changed = Changed.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,7 @@ class Entry:
     digits: bool = False
     stroke: bool = False
     secret: bool = False
+    changed: Changed = Changed.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +79,23 @@ class CardEntry:
     """One card: its rank, then its suit."""
 
     title: str
+    changed: Changed = Changed.REFUSED
 
 
 Question = Choice | Entry | CardEntry
 Flow = Generator[Question, str, "Order | Leave"]
+
+
+def at_any_time(ask: Flow) -> Flow:
+    """The same flow, of an order that is taken whatever has changed; and no question says otherwise."""
+    try:
+        asked = next(ask)
+        while True:
+            asked = ask.send((yield replace(asked, changed=Changed.TAKEN)))
+    except StopIteration as end:
+        made: Order | Leave = end.value
+        return replace(made, expects=False) if isinstance(made, Order) else made
+
 
 RANK_KEYS = {
     **{"1": "A", "0": "T", "/": "J", "*": "Q", "-": "K"},

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablectl.console.dialog import Choice, Entry, Flow, Leave, Order
+from tablectl.console.dialog import Choice, Entry, Flow, Leave, Order, at_any_time
 from tablectl.console.language import Language
 from tablectl.console.past import Past
 from tablectl.console.questions import OTHER, a_number, free_text, named
 from tablectl.console.seen import POSITIONS, Seen
 
 
-def direct(command: str, args: Mapping[str, str] | None = None, *, expects: bool = True) -> Flow:
+def direct(command: str, args: Mapping[str, str] | None = None) -> Flow:
     """A command with nothing to ask."""
-    return Order(command, args or {}, expects=expects)
+    return Order(command, args or {})
     yield
 
 
@@ -25,6 +25,10 @@ def sure(command: str, question: str, yes: str) -> Flow:
 
 def leave(w: Language) -> Flow:
     """The console ends; the table goes on."""
+    return at_any_time(_leave(w))
+
+
+def _leave(w: Language) -> Flow:
     yield Choice(w("Leave the console? The table goes on without it."), (("yes", w("leave")),))
     return Leave()
 
@@ -41,6 +45,10 @@ def sign_in(seen: Seen, past: Past) -> Flow:
 
 def hold(w: Language) -> Flow:
     """The table is put on hold; what was seen does not go along, for this may not be refused."""
+    return at_any_time(_hold(w))
+
+
+def _hold(w: Language) -> Flow:
     because = yield Choice(
         w("Put the table on hold? Only a pit boss releases it."),
         (
@@ -54,12 +62,16 @@ def hold(w: Language) -> Flow:
     )
     if because == OTHER:
         text = yield Entry(w("Why is the table put on hold?"), free_text, most=200)
-        return Order("hold", {"text": text}, expects=False)
-    return Order("hold", {} if because == "called" else {"because": because}, expects=False)
+        return Order("hold", {"text": text})
+    return Order("hold", {} if because == "called" else {"because": because})
 
 
 def acknowledge(seen: Seen) -> Flow:
-    """An alert was seen."""
+    """An alert was seen; whatever else has changed, it was."""
+    return at_any_time(_acknowledge(seen))
+
+
+def _acknowledge(seen: Seen) -> Flow:
     options = tuple((one.code, f"{one.code}: {one.message}") for one in seen.alerts if not one.present)
     w = seen.words
     gone = tuple(
@@ -67,7 +79,7 @@ def acknowledge(seen: Seen) -> Flow:
     )
     title = w("Which alert was seen?") if options else w("Nothing to acknowledge")
     alert = yield Choice(title, options, gone)
-    return Order("ack", {"alert": alert}, expects=False)
+    return Order("ack", {"alert": alert})
 
 
 def rescan(seen: Seen) -> Flow:

@@ -264,6 +264,9 @@ ANSWERS = {
     "The table has changed since you began: this will be refused. Go back and look.": (
         "Der Tisch hat sich seither geändert: das wird abgelehnt. Zurück und ansehen."
     ),
+    "The table has changed since you began: this list is old. Go back and look.": (
+        "Der Tisch hat sich seither geändert: diese Liste ist alt. Zurück und ansehen."
+    ),
 }
 """What became of it."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from tablectl.console import flows, pit_boss
-from tablectl.console.dialog import PAGE, Choice, Flow
+from tablectl.console.dialog import PAGE, Changed, Choice, Flow
 from tablectl.console.past import Past
 from tablectl.console.seen import Seen
 from tablectl.table.inputs import COMMANDS, SUPERVISED, Kind
@@ -211,7 +211,8 @@ Menu = tuple[str, tuple[tuple[str, str, Callable[[], Flow]], ...]]
 def menu(made: Callable[[Seen, Past], Menu], seen: Seen, past: Past) -> Flow:
     """Choose one, and go on with what that asks."""
     title, found = made(seen, past)
-    chosen = yield Choice(title, tuple((name, label) for name, label, _ in found))
+    options = tuple((name, label) for name, label, _ in found)
+    chosen = yield Choice(title, options, changed=Changed.EITHER)
     make = next(make for name, _, make in found if name == chosen)
     return (yield from make())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tablectl.console.dialog import CardEntry, Choice, Dialog, Entry
+from tablectl.console.dialog import CardEntry, Changed, Choice, Dialog, Entry, Leave, Order, Question
 from tablectl.console.keys import way_keys
 from tablectl.console.language import Language
 from tablectl.console.model import Model
@@ -194,8 +194,7 @@ def _asked(model: Model, open_: Dialog, width: int) -> tuple[list[Line], Line]:
     """Its lines, and the last one, which tells how to go on."""
     asked, w = open_.asks(), model.words
     made: list[Line] = [fit((Span(f" {open_.name}", "dialog"),), width, "dialog")]
-    if model.changed_since:
-        changed = w("The table has changed since you began: this will be refused. Go back and look.")
+    if model.changed_since and (changed := _changed(asked, w)):
         made.append((Span(cut(f" {changed}", width), "alarm"),))
     match asked:
         case Choice():
@@ -226,6 +225,15 @@ def _asked(model: Model, open_: Dialog, width: int) -> tuple[list[Line], Line]:
         made += [(Span(f"   {line}", "bad"),) for line in wrap(words, width - 4, 3)]
     back = w("Enter on nothing or Esc goes back") if isinstance(asked, Entry) else w(". goes back")
     return made, beside((Span(f"  {hint}", "dim"),), (Span(f"{back} ", "dim"),), width)
+
+
+def _changed(asked: Question | Order | Leave, w: Language) -> str:
+    """What a table that has changed since means for what is asked; empty: nothing."""
+    if isinstance(asked, Order | Leave) or asked.changed is Changed.TAKEN:
+        return ""
+    if asked.changed is Changed.EITHER:
+        return w("The table has changed since you began: this list is old. Go back and look.")
+    return w("The table has changed since you began: this will be refused. Go back and look.")
 
 
 def _question(title: str, width: int, *, danger: bool = False) -> list[Line]:

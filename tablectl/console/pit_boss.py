@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tablectl.console import flows
-from tablectl.console.dialog import CardEntry, Choice, Entry, Flow, Order
+from tablectl.console.dialog import CardEntry, Choice, Entry, Flow, Order, at_any_time
 from tablectl.console.language import Language
 from tablectl.console.past import Past
 from tablectl.console.questions import (
@@ -195,7 +195,11 @@ def inspect(seen: Seen, past: Past) -> Flow:
 
 
 def by_name(ask: Flow, seen: Seen, past: Past) -> Flow:
-    """A dealer's command that a pit boss gives by name and PIN, where no dealer is signed in."""
+    """A dealer's command, taken at any time, that a pit boss gives by name and PIN."""
+    return at_any_time(_by_name(ask, seen, past))
+
+
+def _by_name(ask: Flow, seen: Seen, past: Past) -> Flow:
     order = yield from ask
     assert isinstance(order, Order)
     w = seen.words

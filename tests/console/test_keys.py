@@ -9,7 +9,7 @@ import pytest
 
 from tablectl.api.forms import parse_command
 from tablectl.cards import DECK
-from tablectl.console.dialog import MORE, PAGE, CardEntry, Choice, Dialog, Entry, Flow, Leave, Order
+from tablectl.console.dialog import MORE, PAGE, CardEntry, Changed, Choice, Dialog, Entry, Flow, Leave, Order
 from tablectl.console.keys import keys, lawful, pit_boss_menu, way_pages, ways
 from tablectl.console.model import Model
 from tablectl.console.seen import Seen, read
@@ -127,7 +127,16 @@ def orders(seen: Seen) -> Iterator[Order]:
 
 
 def walk(dialog: Dialog, depth: int = 0) -> Iterator[Order]:
-    """Every order a dialog leads to, by number-pad keys; long lists of reasons and cards by one of them."""
+    """Every order a dialog leads to; what each question says of a table that has changed is so for them."""
+    asked = dialog.asks()
+    for order in _walk(dialog, depth):
+        if not isinstance(asked, Order | Leave) and asked.changed is not Changed.EITHER:
+            assert (asked.changed is Changed.REFUSED) is order.expects, (asked.title, order.command)
+        yield order
+
+
+def _walk(dialog: Dialog, depth: int) -> Iterator[Order]:
+    """By number-pad keys; long lists of reasons and cards by one of them."""
     assert depth < 20
     asked = dialog.asks()
     match asked:

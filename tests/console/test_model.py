@@ -6,6 +6,7 @@ from typing import Any
 
 from tablectl.console.dialog import Leave
 from tablectl.console.model import REPEATS, SETTLES, Answer, Model, Send
+from tablectl.console.screen import Terminal, screen
 from tests.console.states import PAD, held, past, state
 
 
@@ -49,6 +50,24 @@ def test_a_dialog_keeps_what_it_began_with() -> None:
     assert model.changed_since
     _, sent = pressed(model, "1", 10.2)
     assert isinstance(sent, Send) and sent.body["expect"]["version"] == 512  # and the table refuses it
+
+
+REFUSED, OLD = "this will be refused", "this list is old"
+
+
+def test_a_question_says_that_it_will_be_refused_only_where_it_will() -> None:
+    alerts = [{"alert": "clock", "message": "x", "present": False}]
+    told = {"0": "", "0 5": "", "/": "", "* 8": "", "* 8 1": "", "* 9": "", "+ 5": ""}
+    told |= {"+": OLD, "*": OLD, "* 1": REFUSED, "+ 4": REFUSED, "4": REFUSED}
+    for asked, expected in told.items():
+        model, _ = pressed(at("idle", alerts=alerts), asked)
+        model = model.told(state("betting", version=513, alerts=alerts), 10.5)
+        shown = "\n".join("".join(s.text for s in line) for line in screen(model, Terminal(80, 24), 10.5, ""))
+        assert model.dialog is not None and model.changed_since
+        assert [words for words in (REFUSED, OLD) if words in shown] == [expected][: bool(expected)], asked
+    model, _ = pressed(at("idle"), "0")
+    model, sent = pressed(model.told(state("betting", version=513), 10.5), "1", 11.0)
+    assert isinstance(sent, Send) and (sent.name, sent.body["expect"]) == ("hold", {})
 
 
 def test_a_key_whose_meaning_changed_under_the_finger_is_not_taken() -> None:

@@ -72,6 +72,7 @@ async def test_two_consoles_one_in_a_real_terminal_and_a_daemon_that_is_killed_i
                 await pilot.resize_terminal(80, 24)
                 await keys.sees(lambda shown: len(shown.splitlines()) == 24)
                 await _killed(rig, app, keys)
+                await _held_whatever_has_changed(rig, app, keys)
                 await _wrong_pin(app, keys)
 
 
@@ -130,9 +131,20 @@ async def _killed(rig: Rig, app: Seat, keys: ByKeys) -> None:
     await keys.sees("NEXT: PLAYER DRAWS")
 
 
+async def _held_whatever_has_changed(rig: Rig, app: Seat, keys: ByKeys) -> None:
+    """The hand's last card falls while the list of holds stands there: nothing speaks against pressing on."""
+    await keys.press("0")
+    await keys.sees("Put the table on hold?")
+    before = rig.client.state()["version"]
+    await asyncio.to_thread(rig.deal, 1)
+    await keys.sees(lambda _: app.model.seen is not None and app.model.seen.version > before)
+    assert app.model.changed_since and "The table has changed" not in keys.screen
+    await keys.press("1")
+    await keys.answered()
+
+
 async def _wrong_pin(app: Seat, keys: ByKeys) -> None:
     """It changes nothing, and is asked for again."""
-    await keys.dealer("hold")
     await keys.sees("resume: ")
     for label in ("resume:", "routine:", "nothing more", "pit"):
         await keys.choose(label)
@@ -140,7 +152,7 @@ async def _wrong_pin(app: Seat, keys: ByKeys) -> None:
     await keys.sees("PIN of pit")
     assert "wrong name or PIN" in keys.screen
     await keys.press(*"1234", "enter")
-    await keys.sees("NEXT: PLAYER DRAWS")
+    await keys.sees("NEXT: open betting")
     assert app.model.seen is not None and not app.model.seen.held
 
 

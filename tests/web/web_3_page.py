@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.browser import Browser
+from tests.e2e.harness import BARE
+from tests.web.places import check_hands_apart
 from tests.web.tables import WINDOW, ShownTable, check_boards, check_hands
 from tests.web.watching import CONTRAST
 
@@ -156,6 +158,25 @@ def test_everything_is_on_the_screen(language: str) -> None:
         table.daemon.stop_somehow()
         browser.wait(lambda: browser.value("#band", "className") == "lost", "that it is lost")
         check_sizes(browser)
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_no_card_of_one_hand_lies_in_the_other(down: bool) -> None:
+    rules = BARE | {"dealing": {"confirm": "dealer"} | ({"deal": "face-down"} if down else {})}
+    with ShownTable(overrides=rules) as table, Browser(SIZES[0]) as browser:
+        table.start()
+        table.open_table("2S 3D 3H KC TS TD")
+        browser.open(table.address)
+        table.bets()
+        cards = (4, 6) if down else (6,)
+        for lie in cards:
+            if lie == 6 and down:
+                table.do("turn")
+            table.deal(lie if lie == cards[0] else 2)
+            for size in SIZES:
+                browser.size(size)
+                browser.run("for (const one of document.getAnimations()) one.finish()")
+                check_hands_apart(browser, "#stage .hand", lie, rows=False)
 
 
 _DRAWN_CONTRAST = """

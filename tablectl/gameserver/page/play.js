@@ -285,9 +285,13 @@ const card = (text) => text === "?" ? make("span", "\u00a0", "card", "down")
   : make("span", text[0].replace("T", "10") + (SUITS[text[1]] ?? ""), "card", "HD".includes(text[1]) ? "red" : "black");
 
 function drawHands(hands) {
-  const drawn = Object.entries(hands).flatMap(([side, hand]) =>
-    [make("b", `${word(side)} ${hand.total ?? ""} `), ...hand.cards.map(card)]);
-  $("hands").replaceChildren(...drawn);
+  $("hands").replaceChildren(...Object.entries(hands).map(([side, hand]) => {
+    const cards = make("div", "", "cards");
+    cards.append(...hand.cards.map(card));
+    const block = make("div", "", "hand");
+    block.append(make("b", `${word(side)} ${hand.total ?? ""}`), cards);
+    return block;
+  }));
 }
 
 // The hand in play as its cards fall; else how the last round ended.
