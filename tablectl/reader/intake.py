@@ -120,8 +120,11 @@ class Intake:
         return decoded.replies
 
     def _refuse(self, item: Reject, at: Instant) -> None:
-        """Hand over what means nothing, or only count it where there is too much of it."""
-        if self._noise.only_counted(at.boot, item.raw):
+        """Hand over what means nothing, or only count it where there is too much of it.
+
+        A message that was lost may have been a card, and so may a whole code that is none: it was scanned.
+        """
+        if self._noise.only_counted(at.boot, item.raw, maybe_card=item.lost or item.framed):
             return
         self._hand_over(item, at)
         self._tell(self._noise.bad(at.boot), at)

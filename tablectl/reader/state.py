@@ -13,6 +13,10 @@ from tablectl.clock import SECOND
 
 BAD_LINES = 50
 BAD_WITHIN = 10 * SECOND
+FEW = 5
+"""Fewer bad lines than these within :data:`BAD_WITHIN`, and the noise is over."""
+ASKED_EACH = SECOND // 2
+"""No dealer draws two cards in this time, ns: one question about them is enough."""
 SHOWN = 16
 """Bytes of a bad line that a notice shows."""
 
@@ -51,8 +55,11 @@ class Noise:
     """Tells when a line gives mostly rubbish, and keeps the rubbish out of the journal.
 
     After :data:`BAD_LINES` bad lines within :data:`BAD_WITHIN` people are told, and further ones are only
-    counted: a notice each :data:`BAD_WITHIN` says how many and shows the last. So until there was none
-    for :data:`BAD_WITHIN`; then the next ones are handed over again.
+    counted: a notice each :data:`BAD_WITHIN` says how many and shows the last. So until they are fewer than
+    :data:`FEW`; then the next ones are handed over again.
+
+    One that may have been a card is handed over all the same, or nobody would look: one each
+    :data:`ASKED_EACH`, which is as fast as cards come and keeps the journal from filling.
     """
 
     def __init__(self) -> None:
@@ -60,20 +67,25 @@ class Noise:
         self._count = 0
         self._since = 0
         self._last = b""
+        self._asked = -ASKED_EACH
         self.due: int | None = None
         """When :meth:`passed` is wanted; None while bad lines are handed over one by one."""
 
     def bad(self, now: int) -> Told | None:
         """A bad line came at ``now`` and was handed over; what people must be told, if it is one too many."""
         self._recent.append(now)
-        if len(self._recent) < BAD_LINES or now - self._recent[0] > BAD_WITHIN:
+        noisy = self.due is not None
+        if noisy or len(self._recent) < BAD_LINES or now - self._recent[0] > BAD_WITHIN:
             return None
         self._since, self.due = now, now + BAD_WITHIN
         return Told(f"{BAD_LINES} unreadable lines in {BAD_WITHIN // SECOND} s: check baud rate and cable")
 
-    def only_counted(self, now: int, raw: bytes) -> bool:
+    def only_counted(self, now: int, raw: bytes, *, maybe_card: bool) -> bool:
         """Whether the bad line that comes at ``now`` is only counted."""
         if self.due is None:
+            return False
+        if maybe_card and now - self._asked >= ASKED_EACH:
+            self._asked = now
             return False
         self._recent.append(now)
         self._count += 1
@@ -85,7 +97,7 @@ class Noise:
         if self.due is None or now < self.due:
             return None
         notice = self.summary(now)
-        if now - self._recent[-1] >= BAD_WITHIN:
+        if sum(now - at < BAD_WITHIN for at in self._recent) < FEW:
             self.due = None
             self._recent.clear()
         else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tablectl.cards import Card
-from tablectl.clock import Instant
+from tablectl.clock import SECOND, Instant
 from tablectl.reader.intake import Counters, Intake
-from tablectl.scanner import Arrival, Decoded, DeviceEvent, DeviceKind, Item, Label, Reject, Scan
+from tablectl.scanner import Arrival, Arrived, Decoded, DeviceEvent, DeviceKind, Item, Label, Reject, Scan
 
 CARD = Scan(Card.parse("8S"), Label.NONE, b"8S")
 
@@ -16,13 +16,13 @@ class Says:
     """A decoder that makes one item of any bytes."""
 
     def __init__(self, item: Item) -> None:
-        self._item = item
+        self.item = item
 
     def feed(self, data: bytes, now: int) -> Decoded:
-        return Decoded((self._item,))
+        return Decoded((self.item,))
 
     def tick(self, now: int) -> Decoded:
-        return Decoded((self._item,))
+        return Decoded((self.item,))
 
     def next_deadline(self) -> int | None:
         return 0
@@ -68,3 +68,27 @@ def test_what_waited_in_the_line_is_numbered_anew_each_time() -> None:
         intake.ready()
         intake.heard(b"x", Instant(7, 7))
         assert intake.discarded == waited
+
+
+@pytest.mark.parametrize(
+    ("item", "asks"),
+    [
+        (Reject(b"[Ga", "line cut short", lost=True), True),
+        (Reject(b"9999", "code of no card", framed=True), True),
+        (Reject(b"\xff", "bytes outside a frame"), False),
+    ],
+)
+def test_what_may_have_been_a_card_is_told_however_noisy_the_line_is(item: Reject, asks: bool) -> None:
+    """A hundred bad lines, and then one each second: each of them may be a card that nobody sees."""
+    noise = Reject(b"\xff", "bytes outside a frame")
+    says, got = Says(noise), list[Arrival]()
+    intake = Intake(says, got.append, None, lambda text, now: None)
+    intake.ready()
+    for i in range(100):
+        intake.heard(b"x", Instant(i, i))
+    says.item = item
+    before = len(got)
+    for second in range(1, 6):
+        now = intake.looked = second * SECOND
+        intake.heard(b"x", Instant(now, now))
+    assert [one.item for one in got[before:] if isinstance(one, Arrived)] == [item] * (5 if asks else 0)

@@ -31,7 +31,7 @@ from tablectl.cards import Card
 from tablectl.clock import SECOND, Instant
 from tablectl.reader import Reader
 from tablectl.reader.intake import Intake
-from tablectl.reader.state import BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling, Told
+from tablectl.reader.state import ASKED_EACH, BAD_LINES, BAD_WITHIN, LogBudget, Noise, Settling, Told
 from tablectl.scanner import (
     Arrival,
     Arrived,
@@ -909,7 +909,7 @@ def test_no_settling_at_all() -> None:
 
 def heard_bad(noise: Noise, now: int) -> Told | None:
     """One bad line, as the intake asks: the notice after it, if it was handed over and one too many."""
-    return None if noise.only_counted(now, b"rubbish") else noise.bad(now)
+    return None if noise.only_counted(now, b"rubbish", maybe_card=False) else noise.bad(now)
 
 
 def test_forty_nine_bad_lines_or_fifty_slow_ones_are_no_noise() -> None:
@@ -930,25 +930,40 @@ def test_noise_is_told_again_only_after_a_pause() -> None:
     assert [i for i in range(300) if heard_bad(noise, later + i)] == [BAD_LINES - 1]
 
 
-@given(st.lists(st.integers(0, 2 * SECOND), max_size=300), st.integers(0, 10**18))
+def test_noise_is_over_when_only_few_bad_lines_come() -> None:
+    noise = Noise()
+    for i in range(BAD_LINES):
+        heard_bad(noise, i)
+    now = 0
+    for _ in range(2):  # one each nine seconds: that is no noise any more
+        now += 9 * SECOND
+        noise.passed(now)
+        heard_bad(noise, now)
+    assert noise.due is None
+    assert not noise.only_counted(now, b"", maybe_card=False)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2 * SECOND), st.booleans()), max_size=300), st.integers(0, 10**18))
 def test_every_bad_line_is_handed_over_or_counted_and_a_long_noise_is_short(
-    gaps: list[int], start: int
+    lines: list[tuple[int, bool]], start: int
 ) -> None:
-    noise, now, handed, counted, notices = Noise(), start, 0, 0, []
-    for gap in gaps * 3:
+    noise, now, handed, counted, notices, asked = Noise(), start, 0, 0, [], -1
+    for gap, maybe_card in lines * 3:
         now += gap
         while noise.due is not None and noise.due <= now:
             notices.append(noise.passed(noise.due))
         before = noise.due
-        if noise.only_counted(now, b""):
+        if noise.only_counted(now, b"", maybe_card=maybe_card):
             counted += 1
+            assert not maybe_card or now - asked < ASKED_EACH, "nobody was asked to look"
         else:
-            assert before is None
+            assert before is None or maybe_card
+            asked = now if maybe_card else asked
             handed += 1
             noise.bad(now)
     notices.append(noise.summary(now))
     told = sum(int(notice.text.split()[0]) for notice in notices if notice is not None)
-    assert handed + counted == 3 * len(gaps)
+    assert handed + counted == 3 * len(lines)
     assert told == counted
     # With no pause of ten seconds in it, it stays one stretch: at most one notice each ten seconds.
     assert len(notices) <= 2 + (now - start) // BAD_WITHIN
