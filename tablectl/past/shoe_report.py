@@ -1,8 +1,8 @@
 """What became of a shoe's cards: dealt, burned, kept, left, and how its rounds ended.
 
-Cards are counted by the table's own fold of the events, so that the report cannot differ from the table; it
-adds where those lie that the table needs no more, and what came after the shoe's end.  While the shoe is in
-play only how many: burn cards and cards kept with a hold are face down.
+Cards are counted by the table's own fold of the events, so that the report cannot differ from the table; what
+is added is only what the table needs no more.  While the shoe is in play only how many: burn cards and cards
+kept with a hold are face down.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from tablectl import events as ev
 from tablectl.cards import RANKS, Card
 from tablectl.shoe import Shoe
 from tablectl.table import State, evolve
-from tablectl.table.evolve_round import BURNED, amended_shoe, cards_told
 
 
 def shoe_report(events: Iterable[ev.Event], *, over: bool) -> dict[str, Any]:
@@ -33,10 +32,9 @@ class _Count:
         self.started: ev.ShoeStarted | None = None
         self.ended: ev.ShoeEnded | None = None
         self.state = State()
-        self.shoe = Shoe(0, 0)
-        """As the table has it; behind its end as it is known to have been."""
+        """The table with the shoe in play; behind its end as it was then."""
         self.unplaced: list[Card | None] = []
-        """Kept when their round was void or the shoe ended: used, in no hand."""
+        """Kept when their round was void: used, in no hand."""
         self.rounds: set[int | None] = set()
         self.results: dict[int | None, str] = {}
         self.voids: set[int | None] = set()
@@ -67,32 +65,17 @@ class _Count:
                 pass
 
     def _card(self, event: ev.Event) -> None:
-        if self.ended is not None:
-            if isinstance(event, ev.RoundAmended):
-                self._amended_later(event)
-            return
+        later = isinstance(event, ev.RoundAmended | ev.RoundVoided)
+        if isinstance(event, ev.ShoeEnded) or (self.ended is not None and not later):
+            return  # what is found out later of a finished shoe is counted as if it were in play
         before, self.state = self.state, evolve(self.state, event)
-        self.shoe = self.state.shoe or self.shoe
-        match event:
-            case ev.RoundVoided() if not self.state.loose:
-                self.unplaced += [kept.card for kept in before.loose]
-            case ev.ShoeEnded():
-                self.unplaced += [*(kept.card for kept in before.loose), *before.reserved]
-            case _:
-                pass
-
-    def _amended_later(self, event: ev.RoundAmended) -> None:
-        """The table counts no card of a finished shoe any more."""
-        before, after = cards_told(event.before), cards_told(event.after)
-        new = [card for position, card in after.items() if position not in before]
-        self.shoe = amended_shoe(self.shoe, before, after, event.uses)
-        for card, place in zip(new, event.uses, strict=False):
-            if place != BURNED and card in self.unplaced:
-                self.unplaced.remove(card)
+        if isinstance(event, ev.RoundVoided) and not self.state.loose:
+            self.unplaced += [kept.card for kept in before.loose]
 
     def report(self, *, over: bool) -> dict[str, Any]:
         """The report as JSON."""
-        started, ended, shoe = self.started, self.ended, self.shoe
+        started, ended = self.started, self.ended
+        shoe = self.state.shoe or Shoe(0, 0)
         adopted = int((started.adopted or {}).get("out", 0)) if started else 0
         kept = [*self.unplaced, *(one.card for one in self.state.loose), *self.state.reserved]
         made: dict[str, Any] = {
