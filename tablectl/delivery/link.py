@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tablectl.clock import SECOND, Instant, iso
+from tablectl.delivery.lines import Bucket
 from tablectl.delivery.outbox import Link
 from tablectl.delivery.placed import Placed
 from tablectl.printable import sentence
@@ -33,6 +34,9 @@ class ServerLink:
         self._clock = clock
         self._now: tuple[Link, int] = Link(False, "not asked yet"), clock().boot
         """The link, and since when (boot ns) it is bad without an alarm of its own, if it is."""
+        self._alerts = Bucket()
+        self._told: int | None = None
+        """Since when it was bad when that was told last."""
 
     @property
     def why(self) -> str | None:
@@ -59,7 +63,10 @@ class ServerLink:
         None where delivery raised its own: what the server refuses is not a server that cannot be reached.
         """
         link, since = self._now
-        if self.configured and _only_bad(link) and at.boot - since >= UNREACHABLE:
+        if not (self.configured and _only_bad(link) and at.boot - since >= UNREACHABLE):
+            return
+        if since == self._told or self._alerts.take(at.boot):  # one that comes and goes is told now and then
+            self._told = since
             began = f"{iso(at.wall_at(since))[:19]}Z"
             text = f"No good link to the game server since {began}: {sentence(link.reason)} {MEANS}"
             yield Trouble(at, "server-unreachable", text)

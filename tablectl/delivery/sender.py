@@ -23,13 +23,14 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.instead import Instead, decided, never_sent
-from tablectl.delivery.lines import Lines
+from tablectl.delivery.lines import Bucket, Lines
 from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing, tries_in
 from tablectl.delivery.stock import Stock
 from tablectl.delivery.tls import Tls, TlsFiles
 from tablectl.journal import JournalFault, JournalReader
 from tablectl.journal.rows import Outgoing
+from tablectl.printable import sentence
 
 LOOK = 0.25
 DAY = 86_400 * SECOND
@@ -40,6 +41,7 @@ log = structlog.get_logger(__name__)
 OF_THE_LINK = ("delivery-halted", "delivery-link", "server-unreachable")
 """The alerts of which none is true while the link is good."""
 OVER = "Over: the game server's link is good and the delivery goes on."
+COMES_AND_GOES = "It comes and goes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ class Sender(ABC):
         self._woken = asyncio.Event()
         self._told: Link | None = None
         self._lines = Lines()
+        self._alerts = Bucket()
+        self._late: Trouble | None = None
+        """Trouble that was told too often: it is told when it stands again later."""
         self._well = False
         """Whether it was told that no trouble is left, here or by the process before."""
 
@@ -273,7 +278,11 @@ class Sender(ABC):
 
     def _report_trouble(self, at: int, before: Outbox, after: Outbox) -> None:
         if after.trouble is not None and _kind(after.trouble) != _kind(before.trouble):
-            self._alarm(after.trouble)
+            if self._alerts.take(at) or after.trouble.halts:
+                self._late = None
+                self._alarm(after.trouble)
+            else:
+                self._late = after.trouble
         if after.last_error is not None:
             left_out = self._lines.worth(at, after.last_error)
             if left_out is not None:
@@ -286,6 +295,19 @@ class Sender(ABC):
                 )
         elif before.last_error is not None and self._lines.worth(at, "again") is not None:
             log.info("delivery goes on", table=self._job.table, owed=after.owed)
+
+    def _tell_late(self) -> None:
+        """Trouble of a link that comes and goes is told in the end, if it stands: the last state counts.
+
+        That it is over needs no such care: it changes an alert that was raised, or nothing.
+        """
+        late = self._late
+        if late is not None and _kind(self.trouble) != _kind(late):
+            self._late = None
+        elif late is not None and self._alerts.take(self._job.clock().boot):
+            self._late = None
+            way = f"{sentence(late.way)} {COMES_AND_GOES}" if late.way else COMES_AND_GOES
+            self._alarm(replace(late, way=way))
 
     def _alarm(self, trouble: Trouble) -> None:
         log.error("delivery alarm", table=self._job.table, code=trouble.code, reason=trouble.text)
@@ -304,6 +326,7 @@ class Sender(ABC):
         """The link also turns bad by time alone, in the middle of a try too."""
         while True:
             self._tell_link()
+            self._tell_late()
             await asyncio.sleep(LOOK)
 
     def _failing(self, box: Outbox) -> Outbox:

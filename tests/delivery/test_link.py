@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablectl.clock import SECOND, Instant
+from tablectl.delivery.lines import ALERT_EVERY, ALERTS
 from tablectl.delivery.link import NO_SERVER, UNREACHABLE, ServerLink
 from tablectl.delivery.outbox import Link
 
@@ -62,6 +63,27 @@ def test_a_server_that_never_answered_since_the_start_is_missed_too() -> None:
     bench = Bench()
     bench.now += UNREACHABLE
     assert len(bench.told()) == 1
+
+
+def test_a_server_that_comes_and_goes_is_told_now_and_then_and_in_the_end() -> None:
+    """Each time would be an event of the table, all night long."""
+    bench = Bench()
+    told = []
+    for _ in range(60):  # an hour: 35 s away, 25 s there
+        bench.link.now_is(BAD)
+        for _ in range(35):
+            bench.now += SECOND
+            told += bench.told()
+        bench.link.now_is(GOOD)
+        bench.now += 25 * SECOND
+        assert bench.told() == []
+    assert len({text[:70] for text in told[:5]}) == 1, "the first at once, and as long as it lasts"
+    assert ALERTS <= len(set(told)) <= ALERTS + 3600 * SECOND // ALERT_EVERY + 1
+    bench.link.now_is(BAD)
+    for _ in range(ALERT_EVERY // SECOND):
+        bench.now += SECOND
+        last = bench.told()
+    assert len(last) == 1, "it stays away: that is told"
 
 
 CHANGES = st.lists(st.tuples(st.sampled_from([GOOD, BAD, OTHER, AT_FAULT]), st.integers(0, 40)), max_size=12)
