@@ -90,6 +90,8 @@ class Scan:
     card: Card | None
     label: Label
     raw: bytes
+    tag: str = ""
+    """The card's own number, if it has one (RFID): the same tag is the same physical card, so never two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,10 @@ class DeviceEvent:
     """For ``ERROR``: what it means."""
     card: Card | None = None
     """For ``BOUNCE``: the card that came again."""
+    tag: str = ""
+    """For ``BOUNCE``: its own number, as of :class:`Scan`."""
+    unsure: bool = False
+    """For ``BOUNCE``: it may as well be another card of the same face, so a person must look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,7 @@ class BeeTekDecoder:
         self._buffer.clear()
         may_trail, self._after_frame = self._after_frame, False
         if raw.startswith((b"[", b"<")):
+            self._card_between()
             yield Reject(raw, why_not_frame, lost=True)
         elif may_trail and self._card and _CARDS.get(b"Card:" + raw.strip(_BLANK), self._card) != self._card:
             # The one thing this shoe says twice. No face: it may be a burn card.
@@ -152,13 +153,19 @@ class BeeTekDecoder:
             return self._alarm(alarm[1].decode("ascii"), raw, now)
         if mode not in _MODE_NAMES:
             reason = "frame without a mode" if mode is None else "frame with an unknown mode"
+            self._card_between()
             return Reject(raw, reason, lost=True)
         if body in _MODE_NAMES:
             return self._unread(raw, now)
+        self._card_between()
         self._card = _CARDS.get(body)
         if self._card:
             return Scan(self._card, Label.NONE, raw)
         return Reject(raw, "neither a card nor an alarm", lost=True)
+
+    def _card_between(self) -> None:
+        """A card came, or what may have been one: what is unread from here on is another."""
+        self._unread_at, self._awaits_frame = None, False
 
     def _just_unread(self, now: int) -> bool:
         return self._unread_at is not None and now - self._unread_at <= SAME_CARD_NS

@@ -8,13 +8,13 @@ no shoes; it knows when it saw each UID last:
 
 * less than ``bounce_ms`` ago: the tag still lies there, the frame says nothing new (however long it lies,
   and whatever other tag was read in between);
-* less than ``again_minutes`` ago: that physical card came to the reader again. It is told, with its card,
-  and is no card of the hand. A pack is not shuffled in this time, so it cannot be a card of the next shoe;
-* longer ago: a card. It may be dealt again after a shuffle, and which shoe it is in only the table knows.
+* less than ``again_minutes`` ago: that physical card came to the reader again. It is told, with its card.
+  A pack is not shuffled in this time, so it should be no card of the next shoe;
+* longer ago: a card. It may be dealt again after a shuffle.
 
-Where in doubt it is told and not counted: a card too few stops the hand and a person says what is right,
-a card too many would be played. The memory outlives a lost link, for a card which lay in the field is the
-same card when the cable is back.
+Which shoe it is in, and whether it is being scanned again or counted, only the table knows. So the UID goes
+with either, as the card's ``tag``, and the table decides: :mod:`tablectl.table.again`. The memory outlives a
+lost link, for a card which lay in the field is the same card when the cable is back.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ class RfidDecoder:
         if seen is not None and now - seen < self._set.bounce:
             return None
         if seen is not None and now - seen < self._set.again:
-            return DeviceEvent(DeviceKind.BOUNCE, frame, AGAIN, card=card)
-        return Scan(card, Label.NONE, frame)
+            return DeviceEvent(DeviceKind.BOUNCE, frame, AGAIN, card=card, tag=uid.decode("ascii"))
+        return Scan(card, Label.NONE, frame, uid.decode("ascii"))
 
 
 # --- the device side -------------------------------------------------------------------------------

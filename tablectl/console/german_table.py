@@ -28,6 +28,11 @@ CALLED = {
     ),
     words.LOST: "Teil einer Meldung verloren: wurde eine Karte gezogen, die nicht auf dem Bildschirm steht",
     words.LATE: "Vielleicht: eine Karte wurde von Hand eingegeben, und dies ist ihre eigene, späte Meldung.",
+    words.SAME_CARD: "Diese Karte wurde schon gelesen: sie zählt einmal",
+    words.UNSURE: (
+        "Der Leser kann nicht sagen, ob eine Karte noch einmal kam oder eine zweite gleiche. "
+        "Mit dem Bildschirm vergleichen; eine mehr gezogen: Taste 6."
+    ),
     words.RESCAN: "Die Karte war nicht lesbar: noch einmal einlesen",
     "The shoe reports": "Der Schuh meldet",
     "The scanner is ready": "Der Leser ist bereit",

@@ -195,6 +195,16 @@ class CardRescanned(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CardTagged(Event):
+    """The card just taken has this number of its own (RFID). ``again``: scanned again on the table."""
+
+    TYPE = "card.tagged"
+    PUBLIC = False
+    tag: str
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSwapped(Event):
     """Another device reads the same cards from here on: its start signal and its numbers are its own."""
 

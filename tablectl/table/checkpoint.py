@@ -17,7 +17,7 @@ from tablectl.table.state import Phase, State
 _BEGUN_ANEW = frozenset(
     {
         *("rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "bounced"),
-        *("before_shoe", "by_hand", "burns_behind"),
+        *("before_shoe", "by_hand", "burns_behind", "tags"),
     }
 )
 """Empty between shoes, or set by the shoe's own start."""

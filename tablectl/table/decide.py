@@ -62,13 +62,17 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
         refused = _command(turn, given)
         return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
     if isinstance(given, Arrived):
+        given = again.by_tag(turn.state, given)
         device.first_heard(turn, given.item)
+    before = turn.state
     kind = kind_of(given)
     move = move_for(turn.state.phase, kind, held=turn.state.held)
     if move is not None:
         HANDLERS[move.handler](turn, given)
     else:
         device.note(turn, kind.value, f"not expected: {REFUSALS[turn.state.phase]}")
+    if isinstance(given, Arrived):
+        again.remember(turn, before, given)
     _afterwards(turn)
     return Decision(tuple(turn.events), tuple(turn.effects), turn.state)
 

@@ -173,7 +173,7 @@ def shoe_note(turn: Turn, given: Arrived) -> None:
     """
     said = _event(given)
     if said.kind is DeviceKind.BOUNCE and said.card is not None:
-        _bounced(turn, said.card)
+        _bounced(turn, said, said.card)
         return
     if said.kind is DeviceKind.DOUBT and turn.state.round is None:
         return  # a card missing now is none of a hand
@@ -200,14 +200,23 @@ def first_heard(turn: Turn, item: Item) -> None:
         note(turn, "doubt", "the first message from here on: what came before is not known")
 
 
-def _bounced(turn: Turn, card: Card) -> None:
+def _bounced(turn: Turn, said: DeviceEvent, card: Card) -> None:
     """One card, by the time between its reads; only who saw them drawn can know that there were two.
 
-    No face in the words: the card may be burned, or lie face down.
+    By its own number it is one without a doubt. No face in the words: it may be burned, or lie face down.
     """
+    if said.tag:
+        text = "a card was read again: by its own number it is the same card"
+        turn.emit(ev.DeviceNoted(kind="same-card", text=text, card=str(card), **turn.where))
+        turn.say(words.SAME_CARD)
+        return
     text = "a card was read twice and is taken as one"
     turn.emit(ev.DeviceNoted(kind="bounce", text=text, card=str(card), **turn.where))
-    if turn.state.bounced is not None:
+    if turn.state.bounced is None:
+        return
+    if said.unsure:
+        turn.hold("card-missed", means=words.UNSURE)
+    else:
         turn.say("A card was read twice: taken as one. If two equal cards were drawn: same-again")
 
 

@@ -16,7 +16,7 @@ from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
 from tablectl.table.evolve_round import OF_ROUND
 from tablectl.table.evolve_shoe import OF_SHOE, in_hand
-from tablectl.table.state import Hold, Phase, State
+from tablectl.table.state import Hold, Phase, Rescan, State
 
 HANDLING = "handling: "
 """How the reason begins for which a card between shoes is passed over."""
@@ -40,7 +40,7 @@ def _speaks(event: ev.Event) -> bool:
         case ev.CardDealt(source="scanner" | "rescan") | ev.ScanKept() | ev.ScanUnread() | ev.CardBurned():
             return True
         case ev.DeviceNoted(kind=kind):
-            return kind not in ("doubt", "gap", "notice", "bounce", "discarded")
+            return kind not in ("doubt", "gap", "notice", "bounce", "same-card", "discarded")
         case _:
             return False
 
@@ -116,7 +116,7 @@ def _inspection_recorded(state: State, event: ev.InspectionRecorded) -> State:
 
 
 def _count_began(state: State, event: ev.CountBegan) -> State:
-    return replace(state, counting=Shoe(0, event.decks))
+    return replace(state, counting=Shoe(0, event.decks), tags=())
 
 
 def _card_counted(state: State, event: ev.CardCounted) -> State:
@@ -127,6 +127,14 @@ def _card_counted(state: State, event: ev.CardCounted) -> State:
 
 def _count_ended(state: State, _: ev.CountEnded) -> State:
     return replace(state, counting=None)
+
+
+def _card_tagged(state: State, event: ev.CardTagged) -> State:
+    rescan = state.rescan
+    if event.again and rescan is not None:
+        rescan = Rescan(rescan.what, rescan.cards, (*rescan.tags, event.tag))
+    tags = state.tags if event.tag in state.tags else (*state.tags, event.tag)
+    return replace(state, tags=tags, rescan=rescan)
 
 
 def _table_held(state: State, event: ev.TableHeld) -> State:
@@ -258,6 +266,7 @@ _EVOLVE: dict[type[ev.Event], Callable[[State, Any], State]] = (
         ev.DeviceSwapped: _device_swapped,
         ev.CountBegan: _count_began,
         ev.CardCounted: _card_counted,
+        ev.CardTagged: _card_tagged,
         ev.CountEnded: _count_ended,
         ev.DeliveryParked: _delivery_parked,
         ev.DeliverySkipped: _same,

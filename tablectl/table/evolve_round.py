@@ -144,7 +144,7 @@ def _rescan_began(state: State, event: ev.RescanBegan) -> State:
 def _card_rescanned(state: State, event: ev.CardRescanned) -> State:
     assert state.rescan is not None
     cards = (*state.rescan.cards, Card.parse(event.card))
-    return replace(state, rescan=Rescan(state.rescan.what, cards))
+    return replace(state, rescan=Rescan(state.rescan.what, cards, state.rescan.tags))
 
 
 def _hand_turned(state: State, event: ev.HandTurned) -> State:

@@ -21,6 +21,7 @@ def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
         rules=HouseRules.from_dict(event.rules),
         shoe=_adopted(event) if event.adopted else Shoe(event.shoe, event.decks),
         shoes=event.shoe,
+        tags=(),
         before_shoe=(state.phase.value, state.inspected, state.shoe_since_open),
         inspected=False,
         shoe_since_open=True,

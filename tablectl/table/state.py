@@ -52,6 +52,8 @@ class Rescan:
 
     what: str
     cards: tuple[Card, ...] = ()
+    tags: tuple[str, ...] = ()
+    """Their own numbers, where they have some."""
 
     @property
     def full(self) -> bool:
@@ -159,6 +161,8 @@ class State:
     """The card that the scanner says it read twice, until another is taken: see ``same-again``."""
     counting: Shoe | None = None
     """The set as far as it has passed the scanner in an inspection: a shoe without a number."""
+    tags: tuple[str, ...] = ()
+    """Own numbers, where they have some, of the cards drawn from this shoe, or passed in this inspection."""
     dealer: str | None = None
     pickup: str | None = None
     last_dealer: str | None = None

@@ -20,6 +20,11 @@ LOST = (
 )
 CARD_MISSED, HOLD = ". If so: hold --because card-missed", ". If so: hold"
 LATE = "Perhaps: a card was told by hand, and this may be its own message, come late."
+SAME_CARD = "That card was read before: it counts once"
+UNSURE = (
+    "The scanner cannot tell whether a card came again or another of its face. "
+    "Compare with the screen; one more was drawn: same-again."
+)
 RESCAN = "The card could not be read: scan it again"
 
 _WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}

@@ -126,9 +126,26 @@ def test_an_alarm_alone_is_an_unread_card() -> None:
     assert decode(E3) == [Scan(None, Label.NONE, E3.rstrip())]
 
 
-def test_a_read_card_between_changes_nothing() -> None:
-    items = decode(UNREAD, (b"[Game]<Card:4S>4S\r\n", 500), (E3, 700))
-    assert names(items) == ["unread", "4S", "notice"]
+@pytest.mark.parametrize("first", [E3, UNREAD, E3 + UNREAD, UNREAD + E3])
+@pytest.mark.parametrize("last", [E3, UNREAD])
+@pytest.mark.parametrize("gap", [0, 1, 400])
+@pytest.mark.parametrize(
+    ("between", "told"),
+    [
+        (b"[Game]<Card:4S>4S\r\n", "4S"),
+        (b"[Manual Burn Cards]<Card:TH>\r\n", "TH"),
+        (b"[Game]<Cxrd:4S>4S\r\n", "reject"),
+        (b"[Gxme]<Card:4S>\r\n", "reject"),
+        (b"<Card:4S>\r\n", "reject"),
+        (b"[Game]<Ca\r\n", "reject"),
+    ],
+)
+def test_behind_another_card_an_unread_one_is_one_more(
+    first: bytes, last: bytes, gap: int, between: bytes, told: str
+) -> None:
+    """An alarm and an unread card are the same one only if no card, and nothing that may be one, lies between."""
+    items = [name for name in names(decode(first, (between, gap), (last, 2 * gap))) if name != "notice"]
+    assert items == ["unread", told, "unread"]
 
 
 def test_other_alarms_and_warnings() -> None:

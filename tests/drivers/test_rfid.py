@@ -56,7 +56,7 @@ def test_a_frame_by_hand() -> None:
     """01 ^ 00 ^ 01 ^ 4D ^ 1F = 52."""
     assert Encoder.frame(ACE) == ACE_FRAME
     assert len(ACE_FRAME) == FRAME
-    assert decode((0, ACE_FRAME)) == [Scan(Card.parse("AS"), Label.NONE, ACE_FRAME)]
+    assert decode((0, ACE_FRAME)) == [Scan(Card.parse("AS"), Label.NONE, ACE_FRAME, ACE.decode())]
 
 
 def test_a_frame_the_field_reported() -> None:
@@ -140,6 +140,7 @@ def test_a_card_that_comes_again_is_told_with_its_card_and_not_counted() -> None
     again = items[1]
     assert isinstance(again, DeviceEvent)
     assert (again.kind, again.card, again.raw) == (DeviceKind.BOUNCE, Card.parse("AS"), ACE_FRAME)
+    assert again.tag == ACE.decode()
     assert "AS" not in again.text  # it may lie face down
 
 

@@ -126,7 +126,7 @@ PROTOCOLS = {
             doubles=_FORGETS,
             without=_NO_SHOE | {"interleave"},
             settings=TAGGED,
-            shuffle=(600, 900),  # the same cards: a tag seen again sooner is the same drawing (again_minutes)
+            shuffle=(600, 900),  # the same cards: a tag seen again sooner holds the table (again_minutes)
         ),
         Protocol(
             "zebra-ssi",
