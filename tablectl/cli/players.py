@@ -83,7 +83,7 @@ def books(context: click.Context, db: str | None, as_json: bool) -> int:
         store = Store(path)
         try:
             with store.transaction():
-                bank = Bank(store, lambda _: (None, 0.0))
+                bank = Bank(store, lambda _: (None, 0.0, 0.0))
                 accounts, faults = bank.ledger.accounts(), bank.ledger.audit()
                 lying = bank.book.unsettled()
         finally:
@@ -136,7 +136,7 @@ def give_back(context: click.Context, table: str, round_: str, history: str | No
                 held = store.held(table)
                 epoch = history or (held.epoch if held is not None else "")
                 shoe, number = map(int, round_.split("/"))
-                settling = Bank(store, lambda _: (None, 0.0)).settling
+                settling = Bank(store, lambda _: (None, 0.0, 0.0)).settling
                 count = settling.give_back(
                     table,
                     epoch,

@@ -28,8 +28,8 @@ REMEMBERED = 7 * 86_400 * 10**9
 """How long (ns) a request's id is known, and what it was answered."""
 FORGOTTEN_AT_ONCE = 10
 
-WindowOf = Callable[[str], tuple[Window | None, float]]
-"""A table's newest window at this moment, and how many seconds it stays open at most."""
+WindowOf = Callable[[str], tuple[Window | None, float, float]]
+"""A table's newest window at this moment, how many seconds it stays open at most, and if no word comes."""
 
 
 class OtherRequest(Exception):
@@ -38,11 +38,15 @@ class OtherRequest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """A table at this moment. ``reason``: why no wager is taken; ``seconds``: until the window's end."""
+    """A table at this moment. ``reason``: why no wager is taken; ``seconds``: until the window's end.
+
+    ``unheard``: until it is closed if the table says nothing more.
+    """
 
     floor: Floor
     reason: Reason | None
     seconds: float
+    unheard: float
     why: str
 
     @property
@@ -72,7 +76,7 @@ class Bank:
     def now(self, table: str) -> Now:
         """How it stands at a table."""
         held = self._store.held(table)
-        window, seconds = self._window(table)
+        window, seconds, unheard = self._window(table)
         floor = self.floors.of(table, held.epoch if held is not None else "")
         why = "none" if window is None else window.why
         reason = window_reason(why, table_open=floor.open)
@@ -85,7 +89,9 @@ class Bank:
                 why, reason = "none", because("not-open")
             elif floor.shoe_terms is None:
                 why, reason = "none", because("terms")
-        return Now(floor, reason, seconds if reason is None else 0.0, why)
+        if reason is not None:
+            seconds = unheard = 0.0
+        return Now(floor, reason, seconds, unheard, why)
 
     def placed(self, table: str, monotonic: float) -> Placed | None:
         """What the table's dealer is told while betting is open; None: it is not."""

@@ -55,7 +55,7 @@ class Windows:
     """The newest window of each table. Not safe from several threads at once."""
 
     def __init__(self, silence: float = SILENCE) -> None:
-        self._silence = silence
+        self.silence = silence
         self._of: dict[str, Window] = {}
 
     def heard(self, table: str, monotonic: float, wall: float) -> None:
@@ -68,11 +68,11 @@ class Windows:
         """That event was taken, and not before."""
         table, data = message.table, message.data
         if message.type == OPENED:
-            self._of[table] = _opened(message.epoch, data, monotonic).at(monotonic, wall, self._silence)
+            self._of[table] = _opened(message.epoch, data, monotonic).at(monotonic, wall, self.silence)
             return
         window = self._of.get(table)
-        if window is None or window.why or not ends(message):
-            return
+        if window is None or window.why not in ("", "silence") or not ends(message):
+            return  # a silence is over when the table tells how its betting ended
         its_own = (window.shoe, window.round) == (data.get("shoe"), data.get("round"))
         if its_own or message.type in _OF_ITS_TABLE:
             why = message.type.removeprefix("tablectl.").removesuffix(".v1")
@@ -95,7 +95,7 @@ class Windows:
         window = self._of.get(table)
         if window is None:
             return None
-        self._of[table] = window = window.at(monotonic, wall, self._silence)
+        self._of[table] = window = window.at(monotonic, wall, self.silence)
         return window
 
 

@@ -136,21 +136,22 @@ class Intake:
 
     def betting(self, table: str) -> dict[str, Any]:
         """Whether wagers are taken now, and what closed the window."""
-        window, _ = self.window(table)
+        window, *_ = self.window(table)
         if window is None:
             return {"open": False, "why": "no betting.opened since the start"}
         return {"open": not window.why, "why": window.why, "shoe": window.shoe, "round": window.round}
 
-    def window(self, table: str) -> tuple[Window | None, float]:
-        """The newest window as it is at this moment, and how long (s) it stays open at most."""
+    def window(self, table: str) -> tuple[Window | None, float, float]:
+        """The newest window as it is at this moment, how long (s) it stays open at most, and unheard."""
         held = self._store.held(table)
         if held is not None:
             self._windows.accepted(table, held.epoch)
         monotonic, wall = self._monotonic(), self._clock() / 1e9
         window = self._windows.of(table, monotonic, wall)
         if window is None or window.why:
-            return window, 0.0
-        return window, min(window.until - monotonic, window.closes_at - wall)
+            return window, 0.0, 0.0
+        left = min(window.until - monotonic, window.closes_at - wall)
+        return window, left, min(left, window.heard + self._windows.silence - monotonic)
 
     def _probed(self, table: str, message_id: str) -> Reply:
         """The empty batch: what is wanted next. Pins nothing."""

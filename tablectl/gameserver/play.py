@@ -151,7 +151,7 @@ class Play:
         if after == self.news.version(table):
             now = await self._in_turn(request, self._bank.now, table)
             # A window that ends by this server's own clock is news that no event brings.
-            seconds = min(LONGEST, now.seconds + 0.01) if now.reason is None else LONGEST
+            seconds = min(LONGEST, now.unheard + 0.01) if now.reason is None else LONGEST
             try:
                 with self.news.one_of(player.name):
                     await self.news.after(table, after, seconds)

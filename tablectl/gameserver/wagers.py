@@ -46,7 +46,8 @@ class Answer:
 
 REASONS = {
     "late": ("No more bets: betting is closed.", "Nichts geht mehr: Das Setzen ist geschlossen."),
-    "unlinked": ("No word from the table: no bets.", "Keine Verbindung zum Tisch: keine Einsätze."),
+    "unlinked": ("The link to the table was lost: no bets.",
+                 "Die Verbindung zum Tisch riss ab: keine Einsätze."),
     "closed": ("The table is closed.", "Der Tisch ist geschlossen."),
     "not-open": ("Betting is not open.", "Das Setzen ist nicht eröffnet."),
     "round": ("That was round {0}; now it is {1}.", "Das war Runde {0}, jetzt ist Runde {1}."),

@@ -149,6 +149,20 @@ def test_silence_closes_it_and_a_probe_is_a_word(table: Table) -> None:
     table.passes(15.1)
     assert table.tell() == 200
     assert table.why == "silence", "a word that comes too late opens nothing again"
+    table.tell(BettingClosed(shoe=1, round=6, reason="timer", closed_at=iso(NOW * 10**9)))
+    assert table.why == "silence", "of another round"
+
+
+@pytest.mark.parametrize("told", [CLOSED, VOID, TableClosed()])
+def test_a_silence_is_over_when_the_table_tells_the_end(table: Table, told: Event) -> None:
+    table.tell(table.opened(60, 60))
+    table.passes(15.1)
+    assert table.why == "silence"
+    assert table.tell(told) == 200
+    why = table.why
+    assert why == told.TYPE.removeprefix("tablectl.").removesuffix(".v1")
+    table.passes(60)
+    assert table.tell(CLOSED) == 200 and table.why == why, "the first word of the end stands"
 
 
 def test_who_is_not_this_tables_controller_breaks_no_silence(table: Table) -> None:

@@ -229,6 +229,20 @@ async def test_who_waits_for_news_is_told_at_once(site: Site) -> None:
     assert time.monotonic() - begun < 2 and shown["reason"]["code"] == "late"
 
 
+async def test_who_waits_is_told_of_a_silence_when_betting_closes_by_it(site: Site) -> None:
+    site.server.intake._windows.silence = 0.3
+    await site.betting(seconds=60)
+    _, shown = await site.ask("/v1/tables/T07/play", "ann")
+    assert shown["open"] and shown["seconds"] > 50, "the countdown is the window's, silence or not"
+    begun = time.monotonic()
+    while shown["open"]:
+        _, shown = await site.ask(f"/v1/tables/T07/play?after={shown['version']}", "ann")
+    assert time.monotonic() - begun < 2 and shown["reason"]["code"] == "unlinked"
+    await site.tell(BettingClosed(shoe=1, round=1, reason="timer", closed_at=iso(time.time_ns())))
+    _, shown = await site.ask("/v1/tables/T07/play", "ann")
+    assert shown["reason"]["code"] == "late"
+
+
 async def test_too_many_waiting_requests_of_one_player_are_refused(site: Site) -> None:
     _, shown = await site.ask("/v1/tables/T07/play", "ann")
     path = f"/v1/tables/T07/play?after={shown['version']}"
