@@ -161,10 +161,11 @@ def conformance(
     Example:  tablectl conformance --secret-file push-hmac 'http://127.0.0.1:8480/v1/tables/{table}/events'
     """
     try:
-        kit = _kit(url, _secrets(secret_file), table, betting_url, ca, only, real=real)
+        kit = _kit(url, secret_file, table, betting_url, ca, only, real=real)
     except click.ClickException as why:
         if as_json:
-            output.say_json({"ok": False, "url": url, "checks": [], "refused": why.format_message()})
+            # Not the address: it may be refused for a password in it.
+            output.say_json({"ok": False, "checks": [], "refused": why.format_message()})
         raise
     from tablectl.conformance import run
 
@@ -191,7 +192,7 @@ def conformance(
 
 def _kit(
     url: str,
-    signing: Sequence[str],
+    secret_file: str | None,
     table: str | None,
     betting_url: str | None,
     ca: str | None,
@@ -223,7 +224,7 @@ def _kit(
     except OSError as fault:
         raise Refused(f"{ca}: cannot be read: {fault.strerror}") from None
     named = table or f"CONF-{secrets.token_hex(3)}"
-    return Kit(url, signing, named, betting_url, real, context=context)
+    return Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
 
 
 def _secrets(file: str | None) -> tuple[str, ...]:
