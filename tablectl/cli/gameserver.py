@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +14,9 @@ from tablectl.cli import output
 from tablectl.cli.arguments import TABLE, Pattern, Text, json_option
 from tablectl.cli.output import Refused
 from tablectl.cli.players import books, give_back, player
+
+if TYPE_CHECKING:
+    from tablectl.conformance import Kit
 
 EPOCH = Pattern("epoch", r"[0-9a-f]{6}", "an epoch is six of 0-9 a-f, as the refusal names it")
 
@@ -155,10 +160,51 @@ def conformance(
 
     Example:  tablectl conformance --secret-file push-hmac 'http://127.0.0.1:8480/v1/tables/{table}/events'
     """
+    try:
+        kit = _kit(url, secret_file, table, betting_url, ca, only, real=real)
+    except click.ClickException as why:
+        if as_json:
+            # Not the address: it may be refused for a password in it.
+            output.say_json({"ok": False, "checks": [], "refused": why.format_message()})
+        raise
+    from tablectl.conformance import run
+
+    findings = []
+    for found in run(kit, lambda name: not only or name in only):
+        findings.append(found)
+        if not as_json:
+            output.say(output.escape(f"{found.grade:<5} {found.name}: {found.says}"))
+            if found.grade == "skip":
+                output.say(output.escape(f"      {found.got}"))
+            if found.grade == "FAIL":
+                for what in ("sent", "expected", "got"):
+                    output.say(output.escape(f"      {what}: {getattr(found, what)}"))
+    kit.hang_up()
+    good = all(found.grade != "FAIL" for found in findings)
+    if as_json:
+        checks = [dataclasses.asdict(found) | {"grade": found.grade.lower()} for found in findings]
+        output.say_json({"ok": good, "url": url, "table": kit.table, "checks": checks})
+    if not good:
+        failed = sum(found.grade == "FAIL" for found in findings)
+        output.complain(f"{failed} of {len(findings)} checks failed")
+    return 0 if good else output.REFUSED
+
+
+def _kit(
+    url: str,
+    secret_file: str | None,
+    table: str | None,
+    betting_url: str | None,
+    ca: str | None,
+    only: Sequence[str],
+    *,
+    real: bool,
+) -> Kit:
+    """What was given, when all of it may be. Raises :class:`click.ClickException`."""
     import secrets
     import ssl
 
-    from tablectl.conformance import EVERY_CHECK, Kit, run
+    from tablectl.conformance import EVERY_CHECK, Kit
     from tablectl.plain_file import read_file
 
     if url.startswith(("nats:", "tls:")):
@@ -178,26 +224,7 @@ def conformance(
     except OSError as fault:
         raise Refused(f"{ca}: cannot be read: {fault.strerror}") from None
     named = table or f"CONF-{secrets.token_hex(3)}"
-    kit = Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
-    findings = []
-    for found in run(kit, lambda name: not only or name in only):
-        findings.append(found)
-        if not as_json:
-            output.say(output.escape(f"{found.grade:<5} {found.name}: {found.says}"))
-            if found.grade == "skip":
-                output.say(output.escape(f"      {found.got}"))
-            if found.grade == "FAIL":
-                for what in ("sent", "expected", "got"):
-                    output.say(output.escape(f"      {what}: {getattr(found, what)}"))
-    kit.hang_up()
-    good = all(found.grade != "FAIL" for found in findings)
-    if as_json:
-        checks = [dataclasses.asdict(found) | {"grade": found.grade.lower()} for found in findings]
-        output.say_json({"ok": good, "url": url, "table": named, "checks": checks})
-    if not good:
-        failed = sum(found.grade == "FAIL" for found in findings)
-        output.complain(f"{failed} of {len(findings)} checks failed")
-    return 0 if good else output.REFUSED
+    return Kit(url, _secrets(secret_file), named, betting_url, real, context=context)
 
 
 def _secrets(file: str | None) -> tuple[str, ...]:
@@ -206,7 +233,7 @@ def _secrets(file: str | None) -> tuple[str, ...]:
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     path = Path(file) if file else Path(folder) / "push-hmac" if folder else None
     if path is None:
-        raise Refused("no signing secret: name its file with --secret-file FILE")
+        raise click.UsageError("no signing secret: name its file with --secret-file FILE")
     secrets = tuple(_read(path).split())
     try:
         parse_secrets(secrets)

@@ -11,11 +11,19 @@ from collections.abc import Callable, Iterator
 from tablectl.conformance.checks import CHECKS
 from tablectl.conformance.exact import EXACT_CHECKS
 from tablectl.conformance.kit import Check, Failed, Finding, Kit, Skipped
+from tablectl.conformance.settling import SETTLING_CHECKS
+from tablectl.conformance.story import STORY_CHECKS
 from tablectl.conformance.window import WINDOW_CHECKS
 
 __all__ = ["EVERY_CHECK", "Finding", "Kit", "run"]
 
-EVERY_CHECK: tuple[Check, ...] = (*CHECKS, *EXACT_CHECKS, *WINDOW_CHECKS)
+EVERY_CHECK: tuple[Check, ...] = (
+    *CHECKS,
+    *SETTLING_CHECKS,
+    *STORY_CHECKS,
+    *EXACT_CHECKS,
+    *WINDOW_CHECKS,
+)
 """In the order they are tried."""
 
 

@@ -1,4 +1,4 @@
-"""Delivery as it should go: order, duplicates, signatures, forms, events in place of others."""
+"""Delivery as it should go: order, duplicates, signatures, forms."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from tablectl.cards import Card, Outcome
 from tablectl.conformance.kit import Check, Failed, Got, Kit, Skipped, adding_to
 from tablectl.delivery.form import BATCH_TYPE
-from tablectl.events import (
-    BetResult,
-    EventParked,
-    HistorySkipped,
-    RoundAmended,
-    RoundResulted,
-    RoundVoided,
-    public_data,
-)
-from tablectl.odds import hand_result
 
 CHECKS: list[Check] = []
 check = adding_to(CHECKS)
@@ -204,70 +193,3 @@ def _oversized(kit: Kit) -> None:
         raise Failed(sent, "413, or the connection closed", str(got))
     kit.hang_up()
     kit.must(kit.probe(), f"{sent}, then a probe", {200}, kit.next)
-
-
-# --- settling ---------------------------------------------------------------------------------------------
-
-
-def resulted(kit: Kit, *, revision: int = 1, banker: str = "5S") -> RoundResulted:
-    """Banker wins the kit's round."""
-    player, bank = (hand_result([Card.parse(c) for c in cards]) for cards in (("AS", "2H"), ("4S", banker)))
-    return RoundResulted(
-        shoe=1,
-        round=kit.round,
-        outcome=Outcome.BANKER,
-        player=player,
-        banker=bank,
-        bets={
-            "player": BetResult(result="lose"),
-            "banker": BetResult(result="win", odds="0.95"),
-            "tie": BetResult(result="lose"),
-        },
-        revision=revision,
-    )
-
-
-@check("results", "a result, its amendment and its void are taken")
-def _results(kit: Kit) -> None:
-    kit.round += 1
-    first, second = resulted(kit), resulted(kit, revision=2, banker="4H")
-    amended = RoundAmended(
-        shoe=1,
-        round=kit.round,
-        before=public_data(first),
-        after=public_data(second),
-        reason="misread",
-        approved_by="the kit",
-        revision=2,
-    )
-    voided = RoundVoided(shoe=1, round=kit.round, reason="x", cards={"P1": "AS"}, approved_by="the kit")
-    for event, sent in ((first, "a result"), (amended, "its amendment"), (voided, "its void")):
-        body = kit.event(kit.next, event)
-        kit.takes([body], sent)
-        kit.takes([body], f"{sent}, again", wanted=kit.next)
-
-
-@check("parked", "event.parked is taken under the sequence of the event it stands for")
-def _parked(kit: Kit) -> None:
-    kit.round += 1
-    parked = EventParked(
-        shoe=1,
-        round=kit.round,
-        parked_type="tablectl.round.resulted.v1",
-        reason="x",
-        approved_by="the kit",
-    )
-    body = kit.event(kit.next, parked, suffix="-p")
-    kit.takes([body], "event.parked (id with -p)")
-    kit.takes([body], "event.parked again", wanted=kit.next)
-    voided = RoundVoided(shoe=1, round=kit.round, reason="x", cards={}, approved_by="the kit")
-    kit.takes([kit.event(kit.next, voided)], "the void of the round whose result was parked")
-
-
-@check("skipped", "behind history.skipped the event after its last one is wanted")
-def _skipped(kit: Kit) -> None:
-    first = kit.next
-    body = kit.event(first, HistorySkipped(from_=first, to=first + 9), suffix="-s")
-    kit.takes([body], f"history.skipped from {first} to {first + 9}", wanted=first + 10)
-    kit.takes([body], "history.skipped again", wanted=first + 10)
-    kit.takes(kit.events(1), "the event behind it")

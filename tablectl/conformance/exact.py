@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tablectl.conformance.checks import resulted, together
+from tablectl.clock import iso
+from tablectl.conformance.checks import together
 from tablectl.conformance.kit import Check, Failed, Kit, adding_to
+from tablectl.conformance.rounds import instant, next_round
 from tablectl.events import Event, EventParked, HistorySkipped, RoundVoided, event_id
 
 EXACT_CHECKS: list[Check] = []
@@ -64,9 +66,31 @@ def _other_bytes_inside(kit: Kit) -> None:
             kit.refuses(kit.post([*batch, *kit.events(2)]), f"{sent}, and two new ones", {422})
 
 
+def _same(known: bytes) -> Iterator[tuple[bytes, str]]:
+    """The same JSON value in other bytes."""
+    event = json.loads(known)
+    turned = dict(reversed(event.items()))
+    for value, separators, what in (
+        (event, (", ", ": "), "with blanks in it"),
+        (turned, (",", ":"), "its fields in another order"),
+        (event | {"data": dict(reversed(event["data"].items()))}, (",", ":"), "its data in another order"),
+    ):
+        yield json.dumps(value, separators=separators).encode(), what
+    yield known.replace(b'"1.0"', b'"\\u0031.0"'), "a digit of it written as \\u0031"
+
+
+@check("same-json", "a known sequence with the same JSON in other bytes is refused with 422")
+def _same_json(kit: Kit) -> None:
+    known = kit.events(2)
+    kit.takes(known, "two events")
+    for other, what in _same(known[1]):
+        kit.refuses(kit.post([other]), f"an event again, {what}", {422})
+        kit.refuses(kit.post([known[0], other]), f"two again in a batch, the second one {what}", {422})
+
+
 @check("at-once-other", "of four events under one sequence at the same time one is taken")
 def _at_once_other(kit: Kit) -> None:
-    four = [kit.changed(kit.next, time=f"2020-01-01T00:00:0{n}.000000Z") for n in range(4)]
+    four = [kit.changed(kit.next, time=iso(instant(n))) for n in range(4)]
     sent = "four events that differ, under one sequence, at once"
     got = together(kit, [[body] for body in four])
     good = [one for one in got if one.status == 200 and one.next == kit.next + 1]
@@ -81,8 +105,7 @@ def _at_once_other(kit: Kit) -> None:
 
 @check("far-back", "an event that was taken long ago is known as well, and its bytes still compared")
 def _far_back(kit: Kit) -> None:
-    kit.round += 1
-    known = [kit.event(kit.next, resulted(kit))]
+    known = [kit.event(kit.next, next_round(kit).result())]
     kit.takes(known, "a result")
     for _ in range(3):
         bodies = kit.events(100)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tablectl.clock import SECOND, Instant
+from tablectl.clock import Instant
 from tablectl.delivery.form import ANSWER_BYTES, BATCH_TYPE, SINGLE_TYPE
 from tablectl.delivery.outbox import message_id
 from tablectl.delivery.signing import parse_secrets, sign
@@ -90,6 +90,7 @@ class Kit:
     epoch: str = field(default_factory=lambda: secrets.token_hex(3))
     next: int = 0
     """The sequence that the server wants."""
+    shoe: int = 1
     round: int = 0
 
     def __post_init__(self) -> None:
@@ -293,8 +294,3 @@ def adding_to(checks: list[Check]) -> Callable[[str, str], Callable[[Try], Try]]
         return add
 
     return named
-
-
-def instant(seconds_from_now: float) -> int:
-    """Wall ns."""
-    return time.time_ns() + int(seconds_from_now * SECOND)

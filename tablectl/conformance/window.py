@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 
-from tablectl.clock import iso
-from tablectl.conformance.kit import Check, Failed, Kit, Skipped, instant
-from tablectl.events import BettingClosed, BettingOpened
+from tablectl.conformance.kit import Check, Failed, Kit, Skipped
+from tablectl.conformance.rounds import Round, next_round, tell_at_once
 
 LATE = 0.5
 """Seconds that a server may take to close."""
 
 
-def _open(kit: Kit, *, seconds: float, closes_in: float) -> str:
+def _next_round(kit: Kit) -> Round:
     if kit.betting_url is None:
         raise Skipped('needs --betting-url: an address that answers GET with {"open": true} or false')
-    kit.round += 1
-    closes_at = iso(instant(closes_in))
-    event = BettingOpened(shoe=1, round=kit.round, seconds=seconds, closes_at=closes_at)
+    return next_round(kit)
+
+
+def _open(kit: Kit, *, seconds: float, closes_in: float) -> str:
+    event = _next_round(kit).opened(seconds=seconds, closes_in=closes_in)
     sent = f"betting.opened with {seconds:g} seconds, closes_at in {closes_in:g} s"
     kit.takes([kit.event(kit.next, event)], sent)
     return sent
@@ -50,7 +52,7 @@ def _stays_open_until(kit: Kit, end: float, sent: str, *, words: bool = True) ->
 def _by_word(kit: Kit) -> None:
     sent = _open(kit, seconds=60, closes_in=60)
     _is(kit, True, sent)
-    closed = BettingClosed(shoe=1, round=kit.round, reason="command", closed_at=iso(instant(0)))
+    closed = Round(kit.shoe, kit.round).closed()
     kit.takes([kit.event(kit.next, closed)], "betting.closed")
     _is(kit, False, f"{sent}, betting.closed")
 
@@ -71,23 +73,41 @@ def _too_late(kit: Kit) -> None:
 
 
 def _replayed(kit: Kit) -> None:
-    if kit.betting_url is None:
-        _open(kit, seconds=0, closes_in=0)
-    kit.round += 1
-    opened = BettingOpened(shoe=1, round=kit.round, seconds=60, closes_at=iso(instant(60)))
-    closed = BettingClosed(shoe=1, round=kit.round, reason="command", closed_at=iso(instant(0)))
-    bodies = [kit.event(kit.next, opened), kit.event(kit.next + 1, closed)]
-    kit.takes(bodies, "betting.opened and betting.closed in one batch")
+    one = _next_round(kit)
+    events = [one.opened(seconds=60, closes_in=60), one.closed()]
+    bodies = tell_at_once(kit, [*events], "betting.opened and betting.closed in one batch")
     _is(kit, False, "betting.opened and betting.closed in one batch")
     kit.takes(bodies[:1], "that betting.opened again", wanted=kit.next)
     _is(kit, False, "betting.opened again, behind its betting.closed")
+
+
+def _forge(kit: Kit, sent: str) -> None:
+    """What comes from anybody but the table."""
+    wrong = [hashlib.sha256(key).digest() for key in kit.keys]
+    unsigned, others = {400, 401}, {401}
+    for got, what, statuses in (
+        (kit.post([], single=False, spoil=_bare), "a probe without a signature", unsigned),
+        (kit.post(kit.events(1), spoil=_bare), "an event without a signature", unsigned),
+        (kit.post([], single=False, keys=wrong), "a probe signed with another secret", others),
+        (kit.post(kit.events(1), keys=wrong), "an event signed with another secret", others),
+        (kit.post([], single=False, later=-600), "a probe signed ten minutes ago", others),
+        (kit.post([], single=False, epoch=kit.other_epoch), "a probe of another epoch", {403}),
+    ):
+        kit.must(got, f"{sent}, {what}", statuses, None)
+
+
+def _bare(headers: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if not name.startswith("webhook-")}
 
 
 def _by_silence(kit: Kit) -> None:
     sent = _open(kit, seconds=120, closes_in=120)
     time.sleep(kit.silence / 2)
     kit.must(kit.probe(), f"{sent}, then a probe", {200}, kit.next)
-    _stays_open_until(kit, time.monotonic() + kit.silence, f"{sent}, then silence", words=False)
+    end = time.monotonic() + kit.silence
+    time.sleep(kit.silence / 2)
+    _forge(kit, sent)
+    _stays_open_until(kit, end, f"{sent}, then nothing but forged requests", words=False)
     kit.must(kit.probe(), f"{sent}, silence, then a probe", {200}, kit.next)
     _is(kit, False, f"{sent}, silence, then a probe")
 
@@ -100,7 +120,7 @@ WINDOW_CHECKS: tuple[Check, ...] = (
     Check("window-replay", "a betting.opened that comes again opens nothing again", _replayed),
     Check(
         "window-silence",
-        "15 s without a word from the table close the window, a probe is a word",
+        "15 s without a word from the table close the window; a probe is a word, a forged request is none",
         _by_silence,
     ),
 )

@@ -276,7 +276,7 @@ def test_a_pseudo_terminal_needs_a_test_table(tmp_path: Path) -> None:
 
 
 def test_gameserver_wants_a_secret_that_is_one(tmp_path: Path) -> None:
-    assert tablectl("gameserver").returncode == 1
+    assert tablectl("gameserver").returncode == 2
     bad = tmp_path / "secret"
     bad.write_text("whsec_short")
     done = tablectl("gameserver", "--secret-file", str(bad))

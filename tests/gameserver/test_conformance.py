@@ -15,20 +15,35 @@ from typing import Any
 
 import pytest
 
+from tablectl.cli import main
 from tablectl.conformance import EVERY_CHECK, Finding, Kit, run, window
+from tablectl.conformance.kit import Got
+from tablectl.conformance.settling import SETTLING_CHECKS
+from tablectl.conformance.story import STORY_CHECKS, two_shoes
 from tablectl.delivery.signing import SignatureRefused, verify
+from tablectl.events import PUBLIC_TYPES, EventParked, HistorySkipped
 from tablectl.gameserver import betting as betting_module
 from tablectl.gameserver.betting import Window
 from tablectl.gameserver.intake import Intake, Reply
 from tablectl.gameserver.messages import read
 from tablectl.gameserver.server import GameServer
+from tablectl.gameserver.store import Store
 from tests.cli.fake_daemon import tablectl
 from tests.gameserver.exact_faults import EXACT
+from tests.gameserver.lawful_faults import LAWFUL
 from tests.gameserver.posting import OTHER_SECRET, SECRET
 
 SILENCE = 0.5
 INTAKE = "tablectl.gameserver.intake"
 Take = Callable[[str, str, Mapping[str, str], bytes], Reply]
+
+
+LAWFUL_KIND = {"other-bytes", "same-json", *(check.name for check in (*SETTLING_CHECKS, *STORY_CHECKS))}
+
+
+def this_and_other_kinds(name: str) -> Callable[[str], bool]:
+    """What is tried with a fault that ``name`` must find: for speed little of what is lawful."""
+    return lambda one: one == name or not (one.startswith("window") or one in LAWFUL_KIND)
 
 
 @contextlib.contextmanager
@@ -71,7 +86,7 @@ def test_the_reference_passes_every_check_also_a_second_time(
     found = list(run(one))
     assert [(f.name, f.grade) for f in found] == [(check.name, "ok") for check in EVERY_CHECK], found
     assert not failed(list(run(one, lambda name: not name.startswith("window"))))
-    assert len({check.name for check in EVERY_CHECK}) == len(EVERY_CHECK) == 38
+    assert len({check.name for check in EVERY_CHECK}) == len(EVERY_CHECK) == 53
     one.hang_up()
 
 
@@ -280,9 +295,10 @@ def test_a_fault_of_the_answers_is_found_by_its_check(
         return one(*request)
 
     monkeypatch.setattr(Intake, "take", take)
-    found = run(kit(server, betting=False), lambda name: not name.startswith("window"))
+    (name,) = FOUND_BY[fault]
+    found = run(kit(server, betting=False), this_and_other_kinds(name))
     first = next(one for one in found if one.grade == "FAIL")
-    assert {first.name} == FOUND_BY[fault], "its own check is the first that fails"
+    assert first.name == name, "its own check is the first that fails"
     assert first.sent and first.expected and first.got
 
 
@@ -334,6 +350,14 @@ def spoil_inside(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
                 return replace(self, why=found.why)
 
             monkeypatch.setattr(Window, "at", at)
+        case "anybody's word":
+            real_take = Intake.take
+
+            def heard(self: Intake, table: str, *request: Any) -> Reply:
+                self._windows.heard(table, self._monotonic(), self._clock() / 1e9)
+                return real_take(self, table, *request)
+
+            monkeypatch.setattr(Intake, "take", heard)
         case "late ones open":
             real_opened: Callable[..., Window] = betting_module._opened
 
@@ -368,13 +392,53 @@ INSIDE = [
     ("no seconds", "window-seconds"),
     ("no closes_at", "window-closes-at"),
     ("no silence", "window-silence"),
+    ("anybody's word", "window-silence"),
     ("a replay opens", "window-replay"),
 ]
 
 
 def test_every_check_finds_a_fault_of_its_own() -> None:
     found = {name for names in FOUND_BY.values() for name in names} | {name for _, name in INSIDE}
-    assert found | {name for name, _ in EXACT.values()} == {check.name for check in EVERY_CHECK}
+    found |= {name for name, _ in EXACT.values()} | {names[0] for names, _ in LAWFUL.values()}
+    assert found == {check.name for check in EVERY_CHECK}
+
+
+class Direct(Kit):
+    """The kit's requests to a server's intake, without a line between them; for speed."""
+
+    intake: Intake
+
+    def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Got:
+        reply = self.intake.take(self.table, headers["Content-Type"], headers, body or b"")
+        return Got(reply.status, reply.payload.get("next"), json.dumps(reply.payload))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    made = Store(tmp_path_factory.mktemp("shared") / "server.db")
+    made.sql("PRAGMA synchronous=OFF")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("fault", LAWFUL)
+def test_what_is_refused_that_a_lawful_table_sends_is_found_by_its_check_and_no_other(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    names, spoil = LAWFUL[fault]
+    spoil(monkeypatch)
+    one = Direct("", [SECRET], f"C{list(LAWFUL).index(fault)}")
+    one.intake = Intake(store, [SECRET], accept_test=True)
+    found = list(run(one, LAWFUL_KIND.__contains__))
+    assert failed(found) == {*names}
+    first = next(finding for finding in found if finding.grade == "FAIL")
+    assert first.name == names[0]
+    assert first.sent and first.expected and first.got
+
+
+def test_every_public_type_is_tried() -> None:
+    told = {event.TYPE for event in two_shoes(Kit("http://127.0.0.1:1/{table}", [SECRET], "CONF-1"))}
+    assert told | {EventParked.TYPE, HistorySkipped.TYPE} == set(PUBLIC_TYPES), "a new one belongs there"
 
 
 @pytest.mark.parametrize("fault", EXACT)
@@ -395,7 +459,7 @@ def test_a_fault_inside_is_found_by_its_check(
 ) -> None:
     spoil_inside(monkeypatch, fault)
     windows = name.startswith("window")
-    found = run(kit(server), lambda one: one == name if windows else not one.startswith("window"))
+    found = run(kit(server), name.__eq__ if windows else this_and_other_kinds(name))
     assert next(one.name for one in found if one.grade == "FAIL") == name
 
 
@@ -428,3 +492,31 @@ def test_the_command_prints_a_line_a_check_and_its_exit_code_tells(tmp_path: Pat
         assert "1 of 1 checks failed" in bad.stderr
     assert tablectl("conformance", "--secret-file", str(tmp_path / "secret"), "ftp://x/").returncode == 2
     assert tablectl("conformance", "--only", "x", *options).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "says"),
+    [
+        ((), 2, "--secret-file"),
+        (("--secret-file", "/nowhere"), 1, "/nowhere: cannot be read"),
+        (("--secret-file", "{secret}", "--only", "x"), 2, "no check x"),
+    ],
+)
+def test_what_cannot_be_tried_is_told_to_programs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    given: tuple[str, ...], code: int, says: str,
+) -> None:  # fmt: skip
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    (tmp_path / "secret").write_text(SECRET)
+    options = [text.format(secret=tmp_path / "secret") for text in given]
+    url = "http://127.0.0.1:1/{table}"
+    assert main(["conformance", "--json", *options, url]) == code
+    said = capsys.readouterr()
+    assert says in said.err
+    answer = json.loads(said.out)
+    assert (answer["ok"], answer["checks"]) == (False, [])
+    assert says in answer["refused"]
+    assert main(["conformance", *options, url]) == code
+    assert capsys.readouterr().out == ""
+    assert main(["conformance", "--json", *options, "http://bo:hunter2@127.0.0.1:1/x"]) == 2
+    assert "hunter2" not in "".join(capsys.readouterr())
