@@ -205,10 +205,8 @@ def test_the_words_to_call_are_those_of_the_table_display() -> None:
         "The number of burn cards is not right. 6 were due, 5 were burned.": (
             "Die Zahl der Brennkarten stimmt nicht. 6 waren fällig, 5 wurden gebrannt."
         ),
-        "The cards cannot be right. Was one read wrong? Else take the shoe out of play and count it."
-        " The shoe says that it is empty; 2 cards are not accounted for.": (
-            "Karten stimmen nicht. Eine falsch gelesen? Sonst Schuh heraus, zählen."
-            " Der Schuh sagt, er sei leer; 2 Karten fehlen."
+        "The shoe says that it is empty; 2 cards are not accounted for.": (
+            "Der Schuh sagt, er sei leer; 2 Karten fehlen."
         ),
         "The number of burn cards is not right. 2 to 11 were due, 1 were burned.": (
             "Die Zahl der Brennkarten stimmt nicht. 2 bis 11 waren fällig, 1 wurden gebrannt."

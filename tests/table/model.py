@@ -196,8 +196,9 @@ class Watched(Play):
         deadline = next_deadline(state)
         if not state.held or (deadline is not None and deadline <= self.now().boot):
             return
-        lies = (len(state.loose), state.unread, state.rescan, state.shoe and state.shoe.sound, state.reserved)
-        situation = (state.the_rules.name, state.phase, tuple(self.codes), offered(state), lies)
+        rules = (state.rules.dealing.overdraw, state.rules.shoe.decks) if state.rules else ()
+        lies = (min(len(state.loose), 2), bool(state.unread), bool(state.reserved))
+        situation = (rules, state.phase, frozenset(self.codes), offered(state), lies)
         if situation in TRIED:
             return
         TRIED.add(situation)
