@@ -239,8 +239,8 @@ def _skipped(kit: Kit) -> None:
 
 @check("skipped-rounds", "behind history.skipped a round whose beginning or result never came is settled")
 def _skipped_rounds(kit: Kit) -> None:
-    held = next_round(kit)
-    tell(kit, (held.result(), "a result"))
+    held, older = next_round(kit), next_round(kit)
+    tell(kit, (held.result(), "a result"), (older.result(), "another one"))
     _skip(kit, 5)
     never, void, again, now = (next_round(kit) for _ in range(4))
     tell(
@@ -255,4 +255,8 @@ def _skipped_rounds(kit: Kit) -> None:
         ),
         (again.voided(LAID), "the void of that round"),
         (held.amended(held.result(), PLAYER), "the amendment of a round that came before the skip"),
+        (
+            older.amended(older.result(TIE, revision=3), PLAYER),
+            "an amendment, revision 4, of a round whose revision 3 was skipped",
+        ),
     )

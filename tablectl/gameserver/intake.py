@@ -238,9 +238,9 @@ class Intake:
             before = self._store.round(table, message.epoch, shoe, number)
         if message.type == OPENED and (before is not None or not self.bank.floors.opens_new(message)):
             return False
-        unknown = before is None and self._store.skipped(table, message.epoch)
+        skipped = self._store.skipped(table, message.epoch)
         try:
-            record = settle(message, before, may_be_unknown=unknown)
+            record = settle(message, before, skipped=skipped)
             if record is not None:
                 self._store.put_round(table, message.epoch, record)
             now = self._clock()

@@ -37,13 +37,11 @@ _PARKED = TypeAdapter(EventParked)
 SETTLING = ("tablectl.round.resulted.v1", "tablectl.round.voided.v1", "tablectl.round.amended.v1")
 
 
-def settle(
-    message: Message, before: RoundRecord | None, *, may_be_unknown: bool = False
-) -> RoundRecord | None:
+def settle(message: Message, before: RoundRecord | None, *, skipped: bool = False) -> RoundRecord | None:
     """The round's standing after ``message``, None when the event changes none.
 
-    ``before``: where that round stood. ``may_be_unknown``: a part of the history was skipped, and its result
-    may have been there. Raises :class:`Impossible`.
+    ``before``: where that round stood. ``skipped``: a part of the history was, and the round's result, or an
+    amendment of it, may have been there. Raises :class:`Impossible`.
     """
     match message.type:
         case "tablectl.round.resulted.v1":
@@ -51,7 +49,7 @@ def settle(
         case "tablectl.round.voided.v1":
             return _voided(message, before)
         case "tablectl.round.amended.v1":
-            return _amended(message, before, may_be_unknown)
+            return _amended(message, before, skipped)
         case "tablectl.event.parked.v1":
             return _parked(message, before)
     return None
@@ -83,10 +81,10 @@ def _voided(message: Message, before: RoundRecord | None) -> RoundRecord:
     return made
 
 
-def _amended(message: Message, before: RoundRecord | None, may_be_unknown: bool) -> RoundRecord:
+def _amended(message: Message, before: RoundRecord | None, skipped: bool) -> RoundRecord:
     amended = read_as(_AMENDED, message.data)
     made = _record(message, "amended", amended.revision, dict(message.data["after"]))
-    if before is None and not may_be_unknown:
+    if before is None and not skipped:
         raise Impossible(f"{_name(made)} has no result here: nothing to amend")
     if before is not None and before.state == "voided":
         raise Impossible(f"{_name(made)} is voided: nothing to amend")
@@ -101,15 +99,21 @@ def _amended(message: Message, before: RoundRecord | None, may_be_unknown: bool)
         raise Impossible(f"data.after has revision {after.revision}, the event {amended.revision}")
     check_result(after)
     if before is not None and before.state != "parked":
-        _check_same_round(amended, after, before)
+        _check_same_round(amended, after, before, missed=skipped and amended.revision > before.revision + 1)
     return made
 
 
-def _check_same_round(amended: RoundAmended, after: RoundResulted, held: RoundRecord) -> None:
-    """That ``before`` is the result held, and that the round is still one with the same bets."""
+def _check_same_round(
+    amended: RoundAmended, after: RoundResulted, held: RoundRecord, *, missed: bool
+) -> None:
+    """That ``before`` is the result held, and that the round is still one with the same bets.
+
+    ``missed``: an amendment between them may have been skipped.
+    """
     was = read_as(_RESULTED, held.result)
     said = read_as(_RESULTED, amended.before, "data.before")
-    if (said.outcome, said.player, said.banker) != (was.outcome, was.player, was.banker):
+    same = (said.outcome, said.player, said.banker) == (was.outcome, was.player, was.banker)
+    if not same and not missed:
         raise Impossible("data.before is not the result that is held here")
     if (after.free, after.bets.keys()) != (was.free, was.bets.keys()):
         raise Impossible("data.after offers other bets than the round did")

@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="tablectl-bench-", dir=given.folder) as folder:
         store = Store(Path(folder) / "gameserver.db")
         store.sql("PRAGMA synchronous=OFF")
-        bank = Bank(store, lambda _: (None, 0.0))
+        bank = Bank(store, lambda _: (None, 0.0, 0.0))
         tokens = [bank.players.add(f"p{n}", "USD", 100_00) for n in range(given.players)]
         store.close()
         with game_server(Path(folder), secret) as url:

@@ -37,10 +37,10 @@ def refusing(patch: Patch, wrong: Callable[[Message, Before], bool]) -> None:
     """Events are refused of which ``wrong`` says so, given where their round stands."""
     real = results.settle
 
-    def settle(message: Message, before: Before, *, may_be_unknown: bool = False) -> Before:
+    def settle(message: Message, before: Before, *, skipped: bool = False) -> Before:
         if wrong(message, before):
             raise Impossible("this server does not like it")
-        return real(message, before, may_be_unknown=may_be_unknown)
+        return real(message, before, skipped=skipped)
 
     patch.setattr(intake, "settle", settle)
 
@@ -172,7 +172,7 @@ def what_was_parked_is_never_amended(patch: Patch) -> None:
     refusing(patch, lambda message, before: amends(message) and stands_as(before, "parked"))
 
 
-@fault("parked-amended")
+@fault("parked-amended", "skipped-rounds")
 def before_is_held_or_nothing(patch: Patch) -> None:
     """The parked amendment was never had, so the next one's ``before`` is not known."""
     refusing(

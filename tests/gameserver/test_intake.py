@@ -392,6 +392,20 @@ def test_a_round_that_was_skipped_may_be_amended_and_only_then(server: Server) -
     assert record.state == "amended"
 
 
+def test_an_amendment_between_may_have_been_skipped_and_only_then(server: Server) -> None:
+    later = amended(7, revision=3)
+    later.before["revision"] = 2
+    later.before["outcome"] = "tie"  # as it was amended first
+    assert server.post(body(1, resulted(7))).status == 200
+    assert server.post(body(2, later)).status == 422
+    server.post(skip(2, 9))
+    assert server.post(body(10, later)) == Reply(200, {"next": 11})
+    nearer = replace(amended(8, revision=2), before=later.before | {"round": 8})
+    assert server.post(body(11, resulted(8))).status == 200
+    refused = server.post(body(12, nearer))
+    assert refused.status == 422 and "not the result that is held" in refused.payload["error"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
