@@ -143,7 +143,7 @@ def test_an_alarm_alone_is_an_unread_card() -> None:
 def test_behind_another_card_an_unread_one_is_one_more(
     first: bytes, last: bytes, gap: int, between: bytes, told: str
 ) -> None:
-    """An alarm and an unread card are the same one only if no card, and nothing that may be one, lies between."""
+    """An alarm and an unread card are one only if no card, and nothing that may be one, lies between."""
     items = [name for name in names(decode(first, (between, gap), (last, 2 * gap))) if name != "notice"]
     assert items == ["unread", told, "unread"]
 
