@@ -62,6 +62,24 @@ def other(who: str) -> str:
     return "dealer" if who == "shoe" else "shoe"
 
 
+# --- what is withdrawn -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hold", [False, True], ids=["free", "held"])
+def test_a_card_that_was_drawn_and_not_read_ends_what_may_be_withdrawn(hold: bool) -> None:
+    play = _shoe_begun()
+    play.scan(None)
+    assert play.state.unread and play.out == 0
+    assert "it can only be ended: shoe end" in play.refused(Kind.SHOE_UNDO)
+    play = Play()
+    play.no_more_bets()
+    play.do(Kind.CUT_CARD)
+    play.scan(None)
+    if hold:
+        play.do(Kind.HOLD)
+    assert "cards were drawn since the cutting card" in play.refused(Kind.CUT_UNDO)
+
+
 # --- burns --------------------------------------------------------------------------------------------
 
 
