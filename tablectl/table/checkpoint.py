@@ -62,4 +62,5 @@ def _later(kept: dict[str, Any]) -> dict[str, Any]:
         "revisions": revisions,
         "unheard": kept.get("unheard", True),
         "unsettled": unsettled,
+        "pickups": tuple((dealer, pickup) for dealer, pickup in kept.get("pickups", ())),
     }

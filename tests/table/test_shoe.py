@@ -236,6 +236,25 @@ def test_burn_one_and_four_and_ten_hands_of_49_cards() -> None:
     assert (play.state.shoe.out, play.state.shoe.left) == (54, 362)
 
 
+def test_a_dealers_pick_up_direction_stays_from_sign_in_to_close() -> None:
+    play = Play().idle()
+    play.do(Kind.SIGN_IN, name="Emil", pickup="right")  # each has his own
+    play.do(Kind.SIGN_OUT)
+    answer = play.refused(Kind.SIGN_IN, name="Dora", pickup="right")
+    assert "Dora picks the cards up left" in answer and "sign-in Dora --pickup left" in answer
+    play.do(Kind.SHOE_END)
+    play.do(Kind.SIGN_IN, name="Dora", pickup="left")
+    play.do(Kind.SHOE_NEW)
+    first = play.of(ev.ShoeStarted)[-1]
+    assert first.carry is not None and ["Emil", "right"] in first.carry["pickups"]
+    play.do(Kind.SHOE_END)
+    assert "Emil picks the cards up right" in play.refused(Kind.SIGN_IN, name="Emil", pickup="left")
+    play.do(Kind.INSPECT)
+    play.do(Kind.CLOSE)
+    play.do(Kind.OPEN)
+    play.do(Kind.SIGN_IN, name="Dora", pickup="right")
+
+
 def test_dealer_change_burns_one_between_rounds() -> None:
     play = Play()
     play.idle()
