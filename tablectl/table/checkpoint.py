@@ -63,4 +63,5 @@ def _later(kept: dict[str, Any]) -> dict[str, Any]:
         "unheard": kept.get("unheard", True),
         "unsettled": unsettled,
         "last_shoe": kept.get("last_shoe", kept["shoes"]),
+        "pickups": tuple((dealer, pickup) for dealer, pickup in kept.get("pickups", ())),
     }

@@ -56,6 +56,12 @@ def sign_in(turn: Turn, command: Command) -> None:
     state = turn.state
     if state.dealer == name:
         raise Refused(f"{name} is signed in already")
+    fixed = dict(state.pickups).get(name, pickup)
+    if fixed != pickup:
+        raise Refused(
+            f"{name} picks the cards up {fixed} until the table is closed, so that every hand can be laid out"
+            f" again; first: sign-in {name} --pickup {fixed}"
+        )
     changes = state.last_dealer != name
     turn.emit(ev.DealerChanged(dealer=name, pickup=pickup, **turn.where))
     turn.answer = f"{name} deals"

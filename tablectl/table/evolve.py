@@ -101,12 +101,20 @@ def _table_opened(state: State, event: ev.TableOpened) -> State:
 
 
 def _table_closed(state: State, _: ev.TableClosed) -> State:
-    return replace(state, phase=Phase.CLOSED, dealer=None, pickup=None, last_dealer=None)
+    return replace(state, phase=Phase.CLOSED, dealer=None, pickup=None, last_dealer=None, pickups=())
 
 
 def _dealer_changed(state: State, event: ev.DealerChanged) -> State:
+    pickups = state.pickups
+    if event.dealer and event.pickup:
+        others = tuple(known for known in pickups if known[0] != event.dealer)
+        pickups = (*others, (event.dealer, event.pickup))
     return replace(
-        state, dealer=event.dealer, pickup=event.pickup, last_dealer=event.dealer or state.last_dealer
+        state,
+        dealer=event.dealer,
+        pickup=event.pickup,
+        last_dealer=event.dealer or state.last_dealer,
+        pickups=pickups,
     )
 
 

@@ -105,7 +105,8 @@ def shoe_undo(turn: Turn, command: Command) -> None:
     """``shoe new`` was a mistake: as long as no card was drawn, the table stands where it stood."""
     person, reason = by(command)
     shoe = turn.shoe
-    if turn.state.before_shoe is None or shoe.out or shoe.rounds or shoe.cut is not None:
+    drawn = shoe.out or turn.state.unread  # one that could not be read is counted only when it is
+    if turn.state.before_shoe is None or drawn or shoe.rounds or shoe.cut is not None:
         raise Refused("cards or a round of this shoe are out; it can only be ended: shoe end")
     turn.emit(
         ev.ShoeEnded(
@@ -188,7 +189,7 @@ def cut_undo(turn: Turn, command: Command) -> None:
         raise Refused("the cutting card was not told yet")
     if rules.share_card is not None and shoe.out >= rules.share_card:
         raise Refused("the house rules end this shoe by the share of cards dealt, cutting card or not")
-    if shoe.cut.out != shoe.out:
+    if shoe.cut.out != shoe.out or turn.state.unread:
         raise Refused("cards were drawn since the cutting card; the pit boss may end the shoe: shoe end")
     turn.emit(ev.CutCardWithdrawn(approved_by=person, reason=reason, **turn.where))
     turn.answer = "the cutting card is withdrawn; there is no last hand yet"

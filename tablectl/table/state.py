@@ -166,6 +166,8 @@ class State:
     dealer: str | None = None
     pickup: str | None = None
     last_dealer: str | None = None
+    pickups: tuple[tuple[str, str], ...] = ()
+    """Each dealer who signed in since the table opened, with his pick-up direction."""
     burns_due: int = 0
     burn_reason: str = ""
     burn_first_card: bool = False

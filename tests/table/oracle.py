@@ -79,6 +79,7 @@ class Oracle:
         self.burns_due, self.first_burn = 0, False
         self.reasons: list[str] = []
         """Why the burn cards due are burned, card by card."""
+        self.pickups: dict[str, str] = {}
         self.last_hand: int | None = None
         self.by_first = False
         self.decks_counted = 0
@@ -166,6 +167,13 @@ class Oracle:
         return Paper(face, self.given.true)
 
     # --- the shoe ---------------------------------------------------------------------------------
+
+    def _on_dealer_changed(self, e: Any) -> None:
+        if e.dealer:
+            assert self.pickups.setdefault(e.dealer, e.pickup) == e.pickup, "another pick-up direction"
+
+    def _on_table_closed(self, _: Any) -> None:
+        self.pickups = {}
 
     def _on_shoe_started(self, e: Any) -> None:
         assert self.shoe is None and not self.in_round and not self.holds, "a shoe over another, or on hold"

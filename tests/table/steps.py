@@ -303,7 +303,7 @@ def do_people(play: Watched, a: int, b: int) -> None:
     names = ("Dora", "Emil")
     match a % 6:
         case 0 | 1:
-            play.command(Kind.SIGN_IN, name=names[b % 2], pickup="right")
+            play.command(Kind.SIGN_IN, name=names[b % 2], pickup="left" if b % 7 else "right")
         case 2:
             play.command(Kind.SIGN_OUT)
         case 3:

@@ -62,6 +62,24 @@ def other(who: str) -> str:
     return "dealer" if who == "shoe" else "shoe"
 
 
+# --- what is withdrawn -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hold", [False, True], ids=["free", "held"])
+def test_a_card_that_was_drawn_and_not_read_ends_what_may_be_withdrawn(hold: bool) -> None:
+    play = _shoe_begun()
+    play.scan(None)
+    assert play.state.unread and play.out == 0
+    assert "it can only be ended: shoe end" in play.refused(Kind.SHOE_UNDO)
+    play = Play()
+    play.no_more_bets()
+    play.do(Kind.CUT_CARD)
+    play.scan(None)
+    if hold:
+        play.do(Kind.HOLD)
+    assert "cards were drawn since the cutting card" in play.refused(Kind.CUT_UNDO)
+
+
 # --- burns --------------------------------------------------------------------------------------------
 
 
@@ -216,6 +234,25 @@ def test_burn_one_and_four_and_ten_hands_of_49_cards() -> None:
     assert again == play.state, "the same after a restart"
     play.give(Started(play.now(), "1"))
     assert (play.state.shoe.out, play.state.shoe.left) == (54, 362)
+
+
+def test_a_dealers_pick_up_direction_stays_from_sign_in_to_close() -> None:
+    play = Play().idle()
+    play.do(Kind.SIGN_IN, name="Emil", pickup="right")  # each has his own
+    play.do(Kind.SIGN_OUT)
+    answer = play.refused(Kind.SIGN_IN, name="Dora", pickup="right")
+    assert "Dora picks the cards up left" in answer and "sign-in Dora --pickup left" in answer
+    play.do(Kind.SHOE_END)
+    play.do(Kind.SIGN_IN, name="Dora", pickup="left")
+    play.do(Kind.SHOE_NEW)
+    first = play.of(ev.ShoeStarted)[-1]
+    assert first.carry is not None and ["Emil", "right"] in first.carry["pickups"]
+    play.do(Kind.SHOE_END)
+    assert "Emil picks the cards up right" in play.refused(Kind.SIGN_IN, name="Emil", pickup="left")
+    play.do(Kind.INSPECT)
+    play.do(Kind.CLOSE)
+    play.do(Kind.OPEN)
+    play.do(Kind.SIGN_IN, name="Dora", pickup="right")
 
 
 def test_dealer_change_burns_one_between_rounds() -> None:
