@@ -14,14 +14,19 @@ from tablectl.api.forms import BadRequest, parse_order
 from tablectl.clock import Instant
 from tablectl.core import Record
 from tablectl.delivery.instead import park, skip
+from tablectl.delivery.outbox import Trouble
 from tablectl.delivery.sender import Sender
 from tablectl.events import Event
 from tablectl.journal import JournalFault, JournalReader
+from tablectl.service import Published
+from tablectl.table import evolve
 
 BEFORE = (
     "the order before this one is not in the journal yet, which is slow. Look at: tablectl delivery status; "
     "then give this one again"
 )
+FINDS_ANEW, LOOK = 2.0, 0.05
+"""How long (s) an order waits for a delivery that begins anew to meet again what is refused."""
 RETRY, PARK, START_AT = "delivery retry", "delivery park", "delivery start-at"
 
 
@@ -41,10 +46,12 @@ class DeliveryRoutes:
         delivery: Callable[[], Sender | None],
         reader: JournalReader,
         clock: Callable[[], Instant],
+        published: Published,
         *,
         test: bool,
     ) -> None:
         self._commands = commands
+        self._published = published
         self._delivery = delivery
         self._reader = reader
         self._clock = clock
@@ -120,7 +127,7 @@ class DeliveryRoutes:
     async def _parking(
         self, delivery: Sender, sequence: int, reason: str, person: str
     ) -> tuple[str, tuple[Event, ...]]:
-        trouble = delivery.trouble
+        trouble = await self._trouble(delivery)
         at = None if trouble is None else trouble.refused
         if delivery.parked(sequence):
             again = "; the game server refuses that too: it must be mended there" if at == sequence else ""
@@ -135,8 +142,20 @@ class DeliveryRoutes:
         event = park(found[0], self._reader.epoch, self._clock(), reason, person)
         answer = f"event {sequence} ({event.parked_type}) is parked"
         if event.revision is not None:
-            answer += f"; round {event.shoe}/{event.round} is unsettled until it is voided or amended"
+            after = evolve(self._published.state, event)
+            open_ = (event.shoe, event.round) in after.unsettled
+            is_now = "unsettled until it is voided or amended" if open_ else "settled by what came since"
+            answer += f"; round {event.shoe}/{event.round} is {is_now}"
         return answer, (event,)
+
+    async def _trouble(self, delivery: Sender) -> Trouble | None:
+        """What stands in the way. A delivery that begins anew (a reload) may find it in a moment only."""
+        for _ in range(round(FINDS_ANEW / LOOK)):
+            if delivery.trouble is not None or not delivery.begins:
+                break
+            await asyncio.sleep(LOOK)
+            delivery = self._delivery() or delivery
+        return delivery.trouble
 
     def _starting_at(
         self, delivery: Sender, sequence: int, reason: str, person: str

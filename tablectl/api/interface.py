@@ -111,7 +111,12 @@ def _api(behind: Behind, open_journal: Callable[[], JournalReader], display: Dis
         lambda row: None if mirror is None else mirror.view(row),
     )
     delivery = DeliveryRoutes(
-        commands, lambda: behind.delivering.sender, open_journal(), clock, test=config.table.test
+        commands,
+        lambda: behind.delivering.sender,
+        open_journal(),
+        clock,
+        behind.published,
+        test=config.table.test,
     )
     routes = (
         *display.routes(),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tablectl.cli import output
-from tablectl.cli.arguments import NAME, Text, read_pin
+from tablectl.cli.arguments import NAME, Text, json_option, read_pin
 from tablectl.cli.configuration import config_option, config_path, configuration
 from tablectl.cli.output import Refused, escape
 from tablectl.printable import number_of
@@ -22,6 +24,7 @@ from tablectl.printable import number_of
 )
 @click.option("--as", "person", type=NAME, help="A pit boss, for what only one may do; the PIN is asked for.")
 @click.option("--pin-stdin", is_flag=True, help="Read the PIN from standard input.")
+@json_option
 @config_option
 def play(
     rounds: int,
@@ -30,6 +33,7 @@ def play(
     faults: tuple[str, ...],
     person: str | None,
     pin_stdin: bool,
+    as_json: bool,
     config_file: str | None,
 ) -> int:
     """A scripted dealer works a test table whose daemon runs, with the shoe that its configuration names.
@@ -37,6 +41,7 @@ def play(
     The emulated shoe is made where the daemon looks for it, in place of `tablectl emulate`, and is gone
     when the play ends; the shoe in play stays open. With --as a pit boss counts the cards before the first
     shoe, ends a shoe that was in other hands, and takes the ways out of holds; without, it ends there.
+    With --json each event is a line as the table tells it, and the last line counts what was done.
 
     Example:  tablectl play --config T01.toml --rounds 3 --as bo
     """
@@ -50,10 +55,17 @@ def play(
         config = load_config(config_path(config_file))
         pit_boss = PitBoss(person, read_pin(pin_stdin, f"PIN of {person}: ")) if person is not None else None
         screen = Screen(quiet=False, many=False)
+
+        def told(event: dict[str, Any]) -> None:
+            if as_json:
+                output.say_json(event)
+            else:
+                screen.event(config.table.id, event)
+
         try:
             dealer = deal(
                 config,
-                lambda event: screen.event(config.table.id, event),
+                told,
                 rounds=rounds,
                 pace=pace,
                 seed=seed,
@@ -63,8 +75,11 @@ def play(
         except CannotPlay as why:
             raise Refused(f"refused: {escape(why)}") from None
     done = dealer.ledger
-    cards = number_of(done.cards, "card")
-    output.say(f"{number_of(done.rounds, 'round')} ({done.voids} void), {cards} drawn")
+    if as_json:
+        output.say_json({"rounds": done.rounds, "voids": done.voids, "cards": done.cards})
+    else:
+        cards = number_of(done.cards, "card")
+        output.say(f"{number_of(done.rounds, 'round')} ({done.voids} void), {cards} drawn")
     return 0 if done.rounds >= rounds else output.REFUSED
 
 

@@ -19,7 +19,8 @@ def preview(client: Any, given: Given, order: Order) -> int:
         raise Refused(f"refused: {escape(raw.get('error', f'HTTP {status}'))}")
     state = State(raw)
     seen = _seen(raw, order)
-    line, refused = repeat_line(given, order, seen), refusal(order, state)
+    line = repeat_line(given, order, seen)
+    refused = refusal(order, state) or _no_round(client, order, raw)
     if given.as_json:
         output.say_json(
             {"done": False, "would": order.command, "refused": refused, "state": raw, "repeat": line}
@@ -83,6 +84,14 @@ def refusal(order: Order, state: State) -> str | None:
     if kind is Kind.VOID and order.looks_back is None and not raw.get("round"):
         return "no round is in play; one that was settled before: void SHOE/ROUND"
     return None
+
+
+def _no_round(client: Any, order: Order, raw: Mapping[str, Any]) -> str | None:
+    """Why the round that it names is none; None if there is one, or nobody knows."""
+    if order.looks_back is None or order.looks_back == raw.get("where"):
+        return None
+    status, answer = client.get(f"/v1/rounds/{order.looks_back}")
+    return word(answer.get("error"), 200) if status == 404 else None
 
 
 def _would(order: Order, state: State) -> str:

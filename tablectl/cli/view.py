@@ -19,6 +19,8 @@ from tablectl.local import Client, NoStream, NotReachable
 RETRY_SECONDS = 1.0
 MOST_TRIES = 30
 """How often in a row a broken stream is taken up again."""
+LATELY = 5.0
+"""A history that was known again so lately (s) is the same still."""
 ANEW = 100
 """Another history is followed from so many events back on: what came while nobody listened is among them."""
 
@@ -93,10 +95,12 @@ class _Following:
         self._client = client
         self._after = after
         self._seen = ""
+        self._known_at = -LATELY
+        """When (s) a stream brought that one again: if it broke at once, what comes behind is asked for."""
 
     def events(self) -> Iterator[Mapping[str, Any]]:
         """What comes behind, until the stream ends. Raises :class:`NotReachable`."""
-        after, known = self._after, not self._seen
+        after, known = self._after, not self._seen or time.monotonic() - self._known_at < LATELY
         if after is not None and not known:
             after -= 1  # once more the one that was seen last: by it the history is known
         try:
@@ -104,7 +108,7 @@ class _Following:
                 if not known:
                     if text != self._seen:
                         return self._begin_anew()
-                    known = True
+                    known, self._known_at = True, time.monotonic()
                     continue
                 event = _event(text)
                 number = _sequence(event)

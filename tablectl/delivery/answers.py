@@ -103,6 +103,12 @@ def classify(answer: Answer | Failed) -> Verdict:
     return Verdict(Kind.LATER, f"{said}, which acknowledges nothing")
 
 
+def in_words(number: int) -> str:
+    """A number that a server named, in print: one of thousands of digits is cut."""
+    text = str(number)
+    return text if len(text) <= 20 else f"{text[:20]}… ({len(text)} digits)"
+
+
 def retry_after(header: str | None, wall: float) -> float | None:
     """``Retry-After`` in seconds from ``wall`` (Unix time, s): a number or an HTTP date; None if neither."""
     if header is None:

@@ -9,13 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from tablectl.clock import SECOND
+from tablectl.delivery import ways
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
-from tablectl.delivery.answers import Answer, Failed
+from tablectl.delivery.answers import Answer, Failed, in_words
 from tablectl.delivery.nats_line import Line
 from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.outbox import Outbox
 from tablectl.delivery.sender import LOOK, Job
 
+MOST = 10**12
+"""No event has so high a number."""
 PATIENCE = 3 * SECOND
 """From an order on, until a refusal of before it is one of what was published again."""
 ASK_EVERY = SECOND
@@ -128,7 +131,10 @@ class Taken:
         status, wanted, words = said.get("status", 200), said.get("next"), said.get("error")
         if type(status) is not int:  # whatever it wants to say, it is not that all is well
             return Failed('the game server answers with a "status" that is no number: that takes none')
-        if status == 422 and type(wanted) is not int:
-            status = 200
+        if type(wanted) is not int:
+            status = 200 if status == 422 else status
+        elif status == 422 and not 1 <= wanted < MOST:
+            text = f"the game server refuses event {in_words(wanted)}, and there is none such"
+            return Failed(text, halts=True, way=ways.MENDED)
         words = re.sub(r"[^\x20-\x7e]", "", words)[:200] if isinstance(words, str) else ""
         return Answer(status, said, words=words)

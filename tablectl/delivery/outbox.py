@@ -25,7 +25,7 @@ from tablectl.clock import SECOND
 from tablectl.delivery import ways
 from tablectl.delivery.actions import Action, Halted, Probe, Send, Wait
 from tablectl.delivery.ages import Ages
-from tablectl.delivery.answers import Answer, Failed, Kind, classify
+from tablectl.delivery.answers import Answer, Failed, Kind, classify, in_words
 from tablectl.delivery.placed import AGE, Placed, asked_after
 from tablectl.printable import sentence
 
@@ -198,18 +198,19 @@ class Outbox:
         first = request.first if isinstance(request, Send) else self.acked + 1
         if wanted > self.head + 1:
             return self._halted(
-                f"the server is ahead of this journal: it wants event {wanted}, "
+                f"the server is ahead of this journal: it wants event {in_words(wanted)}, "
                 f"the newest here is {self.head}",
                 ways.AHEAD,
             )
         if self.sure is not None and wanted > self.sure + 1:
             return self._halted(
-                f"the server is ahead of this journal: it wants event {wanted}, and the events behind "
-                f"{self.sure} that it has were lost here; others have their numbers now",
+                f"the server is ahead of this journal: it wants event {in_words(wanted)}, and the events "
+                f"behind {self.sure} that it has were lost here; others have their numbers now",
                 ways.LOST,
             )
         if wanted < 1:
-            return self._halted(f"the server wants event {wanted}, the first one is 1", ways.MENDED)
+            text = f"the server wants event {in_words(wanted)}, the first one is 1"
+            return self._halted(text, ways.MENDED)
         if wanted < self.kept_from and wanted not in self.skips:
             return self._halted(
                 f"the server wants event {wanted}; the oldest kept here is {self.kept_from}",

@@ -77,6 +77,8 @@ class Sender(ABC):
         self._warned: dict[str, int] = {}
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
+        self._begun_at = 0
+        """What was acknowledged when it began."""
         self._stock = Stock()
         self._oldest: Outgoing | None = None
         """The oldest event kept, as of the last time that the server went back."""
@@ -122,6 +124,12 @@ class Sender(ABC):
     def trouble(self) -> Trouble | None:
         """What stands in the way, for people and for their orders."""
         return None if self._outbox is None else self._outbox.trouble
+
+    @property
+    def begins(self) -> bool:
+        """Whether it has not got so far yet as to meet what the server may refuse."""
+        box = self._outbox
+        return box is None or (box.owed > 0 and box.high == self._begun_at)
 
     def status(self) -> dict[str, Any] | None:
         """How it stands; None before :meth:`run` has read the journal."""
@@ -178,6 +186,7 @@ class Sender(ABC):
             (_, head), acked = await aside(reader.last), await aside(reader.acked)
             kept_from, sure = await aside(reader.first_sequence), await aside(reader.sure)
             self._doubt = sure is not None
+            self._begun_at = acked
             await self._stock.read(reader)
             self._outbox = Outbox.begin(
                 self._job.clock().boot,

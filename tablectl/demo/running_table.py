@@ -169,6 +169,8 @@ def _following(
         while not over.is_set():
             with suppress(NotReachable):
                 for text in client.events(f"/v1/events?after={at}"):
+                    if over.is_set():
+                        return
                     event = json.loads(text)
                     told(event)
                     at = int(event["sequence"])

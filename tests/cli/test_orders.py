@@ -310,6 +310,17 @@ def test_void_without_a_name_is_only_shown_with_the_round_in_play(daemon: FakeDa
     assert daemon.commands[0]["args"] == {"round": "12/34"}
 
 
+@pytest.mark.parametrize("words", [["void", "9/9"], ["amend", "9/9", "B2=8S"]])
+def test_for_a_round_that_never_was_the_preview_says_so(
+    daemon: FakeDaemon, typed: Typed, words: list[str]
+) -> None:
+    daemon.rounds = (404, {"error": "there is no round 9/9 in this journal"})
+    code, out, _ = typed(*words, *WHO)
+    assert code == 1 and f"{words[0]} would be refused now: there is no round 9/9 in this journal" in out
+    assert "This would" not in out and "  tablectl" not in out
+    assert daemon.commands == []
+
+
 def test_an_earlier_round_is_never_taken_for_the_one_in_play(daemon: FakeDaemon, typed: Typed) -> None:
     code, out, _ = typed("void", "12/30", *WHO)
     assert code == 1 and "Round 12/30 is not in play. This would void it all the same" in out

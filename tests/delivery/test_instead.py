@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,11 @@ from tablectl.delivery.instead import all_instead, decided, instead_of, park, sk
 from tablectl.delivery.stock import Stock
 from tablectl.events import DeliveryParked, DeliverySkipped, private_body
 from tablectl.journal import Journal, JournalReader, Row
+from tablectl.service import Published
+from tablectl.table import State
 from tests.journals import fill
+
+TABLE = Published(State())
 
 
 class Words:
@@ -95,6 +100,41 @@ def test_the_first_word_stands_from_memory_and_from_the_file(
     asyncio.run(heard())
 
 
+@pytest.mark.parametrize(("since", "says"), [(None, "unsettled until"), (0, "settled by"), (2, "settled by")])
+async def test_a_park_says_whether_its_round_is_settled_since(
+    words: Words, since: int | None, says: str
+) -> None:
+    """A round that was amended (or voided: 0) since its result was refused waits for nobody."""
+    stored = next(one for one in words.reader.bodies(1, 500) if b'"tablectl.round.resulted.v1"' in one.body)
+    data = json.loads(stored.body)["data"]
+    revisions = () if since is None else ((data["shoe"], data["round"], since),)
+    delivery = SimpleNamespace(
+        trouble=SimpleNamespace(refused=stored.sequence), parked=lambda _: False, begins=False
+    )
+    routes = DeliveryRoutes(
+        cast(Any, None), lambda: cast(Any, delivery), words.reader, lambda: Instant(5, 5),
+        Published(State(revisions=revisions)), test=False,
+    )  # fmt: skip
+    answer, _ = await routes._parking(cast(Any, delivery), stored.sequence, "system: x", "Ann")
+    assert f"; round {data['shoe']}/{data['round']} is {says}" in answer
+
+
+async def test_a_delivery_that_begins_anew_is_waited_for(
+    words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reload replaces it: for a moment it has not met again what the server refuses."""
+    monkeypatch.setattr(api_delivery, "LOOK", 0.001)
+    old = SimpleNamespace(trouble=None, begins=True, parked=lambda _: False)
+    new = SimpleNamespace(trouble=SimpleNamespace(refused=2), begins=False, parked=lambda _: False)
+    senders = iter([old, old, new])
+    routes = DeliveryRoutes(
+        cast(Any, None), lambda: cast(Any, next(senders)), words.reader, lambda: Instant(5, 5), TABLE,
+        test=False,
+    )  # fmt: skip
+    answer, (event,) = await routes._parking(cast(Any, old), 2, "system: x", "Ann")
+    assert "event 2 (" in answer and isinstance(event, DeliveryParked)
+
+
 async def test_an_order_waits_for_the_commit_of_the_one_before(
     words: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +159,7 @@ async def test_an_order_waits_for_the_commit_of_the_one_before(
             """Everybody."""
 
     at = Instant(5, 5)
-    routes = DeliveryRoutes(Slow(), lambda: cast(Any, delivery), words.reader, lambda: at, test=False)
+    routes = DeliveryRoutes(Slow(), lambda: cast(Any, delivery), words.reader, lambda: at, TABLE, test=False)
     app = web.Application()
     app.add_routes(routes.routes())
     async with TestClient(TestServer(app)) as client:

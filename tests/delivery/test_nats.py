@@ -210,6 +210,8 @@ async def test_a_game_server_that_answers_and_takes_nothing_is_no_good_link(rig:
             "the server refuses event 1: the game server answers 422",
         ),
         (b'{"status": 422, "error": "no"}', "without"),
+        (b'{"status": 422, "next": 1%b}' % (b"0" * 4000), "(4001 digits), and there is none such"),
+        (b'{"status": 422, "next": 0}', "refuses event 0, and there is none such"),
         (b'{"status": true, "next": 2}', 'a "status" that is no number'),
         (b'{"status": "503", "next": 2}', 'a "status" that is no number'),
         (b'{"status": 409, "next": 2}', "the empty probe with 409 and wants 2"),

@@ -135,6 +135,15 @@ def test_no_integer_halts(wanted: object) -> None:
     assert box.acked == 10
 
 
+@pytest.mark.parametrize("wanted", [10**4000, -(10**4000)], ids=["above", "below"])
+@pytest.mark.parametrize("sure", [None, 12])
+def test_a_number_of_thousands_of_digits_is_cut_in_what_people_read(wanted: int, sure: int | None) -> None:
+    """It is an alert, which is an event of the table."""
+    box = after(replace(running(), sure=sure), ok(wanted))
+    assert box.trouble is not None and box.trouble.halts
+    assert len(box.trouble.text) < 200 and "digits)" in box.trouble.text
+
+
 @pytest.mark.parametrize("wanted", [0, -5])
 def test_what_never_was_halts(wanted: int) -> None:
     box = Outbox.begin(T0, head=20, acked=10)

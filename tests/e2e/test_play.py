@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -55,9 +56,12 @@ def test_rounds_are_played_and_told_and_the_shoe_stays_open(rig: Rig, played: Pl
     assert code == 1 and "shoe 1 is in play, and its cards are not in these hands" in err, (out, err)
     assert rig.client.state()["shoe"]["number"] == 1, "nothing was done"
 
-    code, out, err = played(rig, *AS)
+    code, out, err = played(rig, *AS, "--json")
     assert (code, err) == (0, ""), out
-    assert "shoe 1 ended" in out and " 2/1 " in out
+    *events, done = map(json.loads, out.splitlines())
+    assert {"tablectl.shoe.ended.v1", "tablectl.round.resulted.v1"} <= {event["type"] for event in events}
+    assert events[-1]["subject"] == "shoe/2/round/1"
+    assert done == {"rounds": 1, "voids": 0, "cards": done["cards"]} and done["cards"] >= 4
 
 
 def test_what_only_a_pit_boss_may_do_ends_a_play_without_one(rig: Rig, played: Play) -> None:
