@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from tablectl.gameserver.players import Players
 from tests.browser import Browser
 from tests.e2e.harness import BARE, TABLE
-from tests.web.floor import SIZE, floor
+from tests.web.floor import DEPOSIT, SIZE, Floor, amount, books, floor
 from tests.web.watching import CONTRAST
 
 SLOW = BARE | {"betting": {"seconds": 4.0, "pips": 2, "pip_every": 0.2}}
@@ -227,6 +228,75 @@ def test_the_page_recovers_when_the_server_dies_in_mid_round(browser: Browser) -
         at.rig.finish()
         browser.wait_text("1,010.00 USD", "#balance")
         assert at.balance("eva") == 1_010_00
+
+
+def renew(at: Floor, name: str) -> str:
+    with books(at.rig) as (store, ledger):
+        return Players(store, ledger).add(name, "USD", 0)
+
+
+def check_nobody(browser: Browser) -> None:
+    """Who asks for a token tells nothing of who played before, not even hidden."""
+    browser.wait_text("does not know this token", "#refused")
+    left = browser.run("return document.querySelector('header').textContent"
+                       " + document.querySelector('main').textContent")  # fmt: skip
+    assert not [one for one in ("USD", "1/1", "980", "placed,") if one in left], left
+    assert browser.text("#balance") == "–" and browser.text("#round") == ""
+
+
+def test_nothing_of_who_played_before_is_left_when_the_token_ends(browser: Browser) -> None:
+    """Nor does anything come later that was under way for that player."""
+    with floor(browser, LONG, CARDS, players=("bob", "eva")) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("1", "#", "#", Keys.ENTER)
+        browser.wait_text("Player: placed, 20.00 USD", "#told")
+        at.pad("2", "#")
+        renew(at, "eva")
+        at.pad(Keys.ENTER)  # an order learns of it first, while the page waits for news by the old token
+        check_nobody(browser)
+        browser.one("#token").send_keys(at.tokens["bob"], Keys.ENTER)
+        browser.wait_text("1,000.00 USD", "#balance", timeout=2.0)
+        assert (browser.text("#slip"), browser.text("#lying"), browser.text("#told")) == (
+            *("0.00 USD", "0.00 USD", ""),
+        )
+        at.rig.do("bets close")
+        browser.wait_text("No more bets", "#says")
+        time.sleep(0.3)
+        assert browser.text("#balance") == "1,000.00 USD" and at.placed()["players"] == 2
+        token = renew(at, "bob")
+        at.rig.deal(1)  # news, and the next question is refused
+        check_nobody(browser)
+        assert not browser.shown("#result")
+        browser.one("#token").send_keys(token, Keys.ENTER)
+        browser.wait_text("1,000.00 USD", "#balance", timeout=2.0)
+
+
+def test_an_order_without_an_answer_is_not_known_until_the_server_is_back(browser: Browser) -> None:
+    with floor(browser, LONG, CARDS, players=("eva",)) as at:
+        at.rig.do("bets open")
+        browser.wait_text("Place your bets", "#says")
+        at.pad("2", "#")
+        at.rig.server.send(signal.SIGSTOP)
+        try:
+            at.pad(Keys.ENTER)
+            browser.wait_text("No connection to the server", "#says", timeout=6.0)
+            said = browser.wait_text("not known yet", "#told", timeout=12.0)
+            assert said == (
+                "No answer. Place Banker 10.00 USD: whether it was done is not known yet."
+                " It is shown when the server is back."
+            )
+            assert browser.text("#slip") == "0.00 USD" and browser.value("#place", "disabled") == "true"
+            assert "No connection" in browser.text("#says") and browser.text("#seconds") == ""
+            at.pad("1", "#", Keys.ENTER)
+            browser.wait_text("No connection to the server", "#told")
+            at.pad(Keys.DELETE)
+        finally:
+            at.rig.server.send(signal.SIGCONT)
+        browser.wait_text("The server is back: what lies on the table is shown.", "#told")
+        time.sleep(0.5)
+        lies = amount(browser.text("#lying"))  # taken or not: the page says which
+        assert lies in (0, 10_00) and amount(browser.text("#balance")) == at.balance("eva") == DEPOSIT - lies
 
 
 def test_german_and_a_wrong_token(browser: Browser) -> None:

@@ -19,6 +19,8 @@ let chip = 0;
 const slip = new Map(); // area → stake, not placed yet
 let polling = null;
 let version = ""; // of the server's last word
+let sitting = 0; // who plays here now: one more with each token; what another one's requests bring is dropped
+let unsure = false; // an order had no answer, and the server has not spoken since
 let looked = Date.now();
 
 const word = (name, ...values) => (WORDS[language][name] ?? name).replace(/\{(\d)\}/g, (_, i) => values[i]);
@@ -39,7 +41,7 @@ function make(tag, text, ...classes) {
 
 // --- talking to the server ----------------------------------------------------------------------------
 
-async function ask(path, body, wait = 20000) {
+async function ask(path, body, wait = 13000) { // the server answers within 10 s
   const options = { headers: { Authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(wait) };
   if (body) Object.assign(options, { method: "POST", body: JSON.stringify(body) });
   if (!body && polling) options.signal = AbortSignal.any([options.signal, polling.signal]);
@@ -49,24 +51,32 @@ async function ask(path, body, wait = 20000) {
 }
 
 async function poll() {
-  for (;;) {
+  for (const mine = sitting; mine === sitting;) {
     polling = new AbortController();
     try {
       const { status, answer } = await ask(`${base}/play?after=${encodeURIComponent(version)}`);
+      if (mine !== sitting) return;
       if (status === 401) return enter(word("unknown"));
       if (status !== 200) throw new Error(answer.error);
       version = answer.version;
       connected = true;
       take(answer);
     } catch {
+      if (mine !== sitting) return;
       if (!polling.signal.aborted) { // not just woken: wait before the next try
-        connected = false;
-        version = "";
-        draw();
+        away();
         await new Promise((then) => setTimeout(then, 1000));
       }
     }
   }
+}
+
+// What is shown is of before: all of it is asked for at once.
+function away() {
+  connected = false;
+  version = "";
+  polling?.abort();
+  draw();
 }
 
 function take(answer) {
@@ -76,6 +86,8 @@ function take(answer) {
   longest = before && before.round === answer.round ? Math.max(longest, answer.seconds) : Math.max(1, answer.seconds);
   if (before && answer.open && before.round !== answer.round) tell([]); // what was said was of another round
   if (!answer.open || (before && before.round !== answer.round)) dropSlip();
+  if (unsure) tell([make("li", word("known"), "good")]);
+  unsure = false;
   $("enter").hidden = true;
   $("play").hidden = false;
   draw();
@@ -88,39 +100,58 @@ function dropSlip() {
   tell([make("li", word("unplaced", what), "bad")]);
 }
 
-// The same id at every try: the server does it once, however often it hears it.
-async function order(path, body) {
+// The same id at every try: the server does it once, however often it hears it. ``what``: in words, for a
+// player who cannot be told whether it was done.
+async function order(path, body, what) {
+  const mine = sitting;
   const id = [...crypto.getRandomValues(new Uint8Array(12))].map((b) => b.toString(16).padStart(2, "0")).join("");
   busy = true;
   draw();
   try {
-    for (let tries = 0; tries < 3; tries++) {
+    const asked = { id, round: model.round, ...body };
+    for (let tries = 0; tries < 3 && mine === sitting; tries++) {
       try {
-        const { status, answer } = await ask(path, { id, round: model.round, ...body }, 4000);
+        const { status, answer } = await ask(path, asked, 4000);
+        if (mine !== sitting) return null;
         if (status === 401) return enter(word("unknown"));
         if (status === 200) return answer;
-        tell([make("li", answer.error, "bad")]);
-        return null;
+        if (status < 500 || status === 503) {
+          tell([make("li", word("failed", what, answer.error), "bad")]);
+          return null;
+        }
       } catch {
-        await new Promise((then) => setTimeout(then, 300));
+        if (mine === sitting) away();
       }
+      await new Promise((then) => setTimeout(then, 300));
     }
-    slip.clear();
-    tell([make("li", word("lost"), "bad")]);
+    if (mine !== sitting) return null;
+    slip.clear(); // it may lie there, or come to lie there
+    tell([make("li", word("lost", what), "bad")]);
+    unsure = true;
+    away();
     return null;
   } finally {
-    busy = false;
-    draw();
+    if (mine === sitting) {
+      busy = false;
+      draw();
+    }
   }
 }
 
 // --- what the player does -----------------------------------------------------------------------------
 
+// Whether nothing can be ordered now; a player who tried is told why.
+function idle() {
+  if (model && !busy && !connected) tell([make("li", word("away"), "bad")]);
+  return !model || busy || !connected;
+}
+
 async function place() {
-  if (busy || !model) return;
+  if (idle()) return;
   if (!slip.size) return tell([make("li", word("nothing"), "bad")]);
   const bets = [...slip].map(([area, stake]) => ({ area, stake }));
-  const answer = await order(`${base}/wagers`, { bets });
+  const what = bets.map(({ area, stake }) => `${word(area)} ${money(stake)}`).join(", ");
+  const answer = await order(`${base}/wagers`, { bets }, `${word("place")} ${what}`);
   if (!answer) return;
   if (answer.reason) slip.clear();
   tell(answer.bets.map((bet) => {
@@ -133,9 +164,10 @@ async function place() {
 }
 
 async function back() {
-  if (busy || !model) return;
-  if (slip.delete(selected)) return draw();
-  const answer = await order(`${base}/wagers/take-back`, { areas: [selected] });
+  if (model && !busy && slip.delete(selected)) return draw();
+  if (idle()) return;
+  const what = `${word("back")} ${word(selected)}`;
+  const answer = await order(`${base}/wagers/take-back`, { areas: [selected] }, what);
   if (!answer) return;
   tell(answer.bets.map((bet) => bet.accepted
     ? make("li", word("gone", word(bet.area)), "good")
@@ -143,7 +175,7 @@ async function back() {
 }
 
 function again() {
-  if (busy || !model) return;
+  if (idle()) return;
   if (!model.open) return closed();
   if (!model.again.length) return tell([make("li", word("lastnone"), "bad")]);
   for (const { area, stake } of model.again) if (!lying(area) && areas().includes(area)) slip.set(area, stake);
@@ -151,9 +183,9 @@ function again() {
 }
 
 async function done() {
-  if (busy || !model) return;
+  if (idle()) return;
   slip.clear();
-  const answer = await order(`${base}/wagers/done`, {});
+  const answer = await order(`${base}/wagers/done`, {}, word("done"));
   if (answer?.done) tell([make("li", word("passed"), "good")]);
 }
 
@@ -207,7 +239,7 @@ function draw() {
   $("language").textContent = word("other");
   $("table").textContent = table;
   document.title = `${word("table")} ${table}`;
-  if (!model) return;
+  if (!model) return blank();
   $("round").textContent = model.round ? `${word("number")} ${model.round}` : "";
   $("balance").textContent = money(model.balance);
   drawPhase();
@@ -219,6 +251,14 @@ function draw() {
     $(id).disabled = busy || !connected || !model.open || !works;
   drawResult();
   $("history").replaceChildren(...model.history.map(past));
+}
+
+// Nobody plays: nothing of who played before is left, shown or hidden.
+function blank() {
+  for (const id of ["says", "seconds", "lying", "slip", "what", "of", "outcome"]) $(id).textContent = "";
+  for (const id of ["layout", "chips", "told", "hands", "ended", "history"]) $(id).replaceChildren();
+  $("round").textContent = connected ? "" : word("away");
+  $("balance").textContent = "–";
 }
 
 const parts = (area) => model.terms?.areas.find((one) => one.area === area)?.parts.length ?? 1;
@@ -335,8 +375,15 @@ function past(bet) {
 // --- beginning ----------------------------------------------------------------------------------------
 
 function enter(why) {
+  sitting += 1;
+  polling?.abort();
   model = null;
   token = "";
+  version = "";
+  slip.clear();
+  selected = "player";
+  busy = unsure = false;
+  connected = true;
   sessionStorage.removeItem("token");
   $("play").hidden = true;
   $("enter").hidden = false;
@@ -368,9 +415,7 @@ for (const [id, does] of Object.entries({ place, back, again, done }))
 document.addEventListener("visibilitychange", () => { if (!document.hidden && polling) polling.abort(); });
 setInterval(() => {
   if (Date.now() - looked > 5000) { // this page or its machine slept: what it shows is of before
-    connected = false;
-    version = "";
-    polling?.abort();
+    away();
   }
   looked = Date.now();
   if (model) drawPhase();
