@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,11 @@ def test_a_replay_that_begins_with_the_second_shoe_ends_alike(kept: Kept) -> Non
     assert state is not None and state.row == start
     for event in events[start:]:
         state = evolve(state, event)
-    assert state == list(fold(kept.rows))[-1]
+    whole = list(fold(kept.rows))[-1]
+    if kept.about["tablectl"] == "0.1.0":  # whose shoes do not say who signed in before, but the last one
+        assert state.pickups == whole.pickups[-1:] != ()
+        state = replace(state, pickups=whole.pickups)
+    assert state == whole
 
 
 def test_its_hashes_are_still_made_the_same_way(kept: Kept) -> None:
