@@ -124,12 +124,15 @@ class Dealing:
     ``due_seconds``: after how long without the card that is due the dealer is reminded of it.
     ``overdraw``: what becomes of a card in excess of a hand: burned, the next round's first, or the
     round is void.
+    ``early_card``: what may become of a card drawn before the close (one that lay face up in the shoe, say):
+    the Player's first card or burned, as the pit boss says, or always burned.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
     confirm: Literal["default", "automatic", "dealer", "shoe"] = "default"
     deal: Literal["face-up", "face-down"] = "face-up"
     overdraw: Literal["burn", "next", "void"] = "burn"
+    early_card: Literal["either", "burn"] = "either"
     unread_seconds: float = 30.0
     verdict_seconds: float = 15.0
     due_seconds: float = 20.0

@@ -33,6 +33,8 @@ class DealerChanged(Event):
     TYPE = "dealer.changed"
     dealer: str | None = None
     pickup: str | None = None
+    fixed: bool = private(False)
+    # It is his until the table is closed; a row of the first release does not say so.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def sign_in(turn: Turn, command: Command) -> None:
             f" again; first: sign-in {name} --pickup {fixed}"
         )
     changes = state.last_dealer != name
-    turn.emit(ev.DealerChanged(dealer=name, pickup=pickup, **turn.where))
+    turn.emit(ev.DealerChanged(dealer=name, pickup=pickup, fixed=True, **turn.where))
     turn.answer = f"{name} deals"
     shoe = state.shoe
     due = min(turn.rules.burn.dealer_change, shoe.left) if shoe else 0

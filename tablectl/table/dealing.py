@@ -87,7 +87,7 @@ def card_kept(turn: Turn, given: Arrived) -> None:
     if scan.card is None and turn.state.unread and not another_than_unread(turn.state, scan.label.value):
         turn.emit(ev.ScanUnread(label=scan.label.value, **turn.where))
     elif not impossible(turn, scan):
-        code = turn.state.holds[0].code
+        code = "card-early" if _early(turn, given) else turn.state.holds[0].code
         late = _told_before(turn, scan)
         turn.emit(ev.ScanKept(card=face_of(scan.card), label=scan.label.value, code=code, **turn.where))
         if late:
@@ -163,11 +163,18 @@ def _told_before(turn: Turn, scan: Scan) -> bool:
 
 def _before_close(turn: Turn, given: Arrived, scan: Scan) -> bool:
     """Hold for a card that was drawn while betting was open, though it is looked at only now."""
-    closed = turn.state.round.closed_boot if turn.state.round else None
-    early = closed is not None and given.at.boot < closed
+    early = _early(turn, given)
     if early:
         keep(turn, scan, "card-early", "It was drawn before the close.")
     return early
+
+
+def _early(turn: Turn, given: Arrived) -> bool:
+    """Whether a card came before the close of its round, whatever else holds the table."""
+    r = turn.state.round
+    if r is None:
+        return False
+    return turn.state.phase is Phase.BETTING or (r.closed_boot is not None and given.at.boot < r.closed_boot)
 
 
 def _unturned(turn: Turn, scan: Scan) -> bool:

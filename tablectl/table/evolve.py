@@ -106,7 +106,7 @@ def _table_closed(state: State, _: ev.TableClosed) -> State:
 
 def _dealer_changed(state: State, event: ev.DealerChanged) -> State:
     pickups = state.pickups
-    if event.dealer and event.pickup:
+    if event.fixed and event.dealer and event.pickup:
         others = tuple(known for known in pickups if known[0] != event.dealer)
         pickups = (*others, (event.dealer, event.pickup))
     return replace(

@@ -261,6 +261,8 @@ def _acceptable(state: State) -> bool:
         return False
     if not state.the_shoe.sound:
         return False
+    if state.the_rules.dealing.early_card == "burn" and any(k.code == "card-early" for k in state.loose):
+        return False
     if state.loose and another_than_unread(state, state.loose[0].label):
         return False
     if _begun_later(state):

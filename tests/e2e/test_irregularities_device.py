@@ -398,7 +398,7 @@ def test_called_card_scanned_again_was_another(bee: Shift) -> None:
     bee.refused("rescan", "no card lies at 'P3'", supervised=False, what="P3")
     bee.do("rescan", what="P1")
     bee.on_hold("rescan", "The card at P1.", "keep, void, shoe end")
-    bee.refused("release", "is no way out now", action="rescanned")
+    bee.refused("release", "the card was not scanned again: scan first", action="rescanned")
     bee.shoe.scan_again()
     bee.wait(lambda s: s["rescan"]["scanned"] == 1, "it is scanned")
     bee.release("rescanned")

@@ -64,6 +64,7 @@ HOUSES: dict[str, tuple[HouseRules, Traits]] = {
     "next": (house(dealing={"overdraw": "next"}), Traits()),
     "next-down": (house(dealing={"overdraw": "next", "deal": "face-down", "confirm": "dealer"}), Traits()),
     "overdraw-void": (house(dealing={"overdraw": "void"}), Traits()),
+    "early-burned": (house(dealing={"early_card": "burn"}), Traits()),
     "one-deck": (house(shoe=_ONE), Traits()),
     "one-deck-next": (house(shoe=_ONE, dealing={"overdraw": "next", "confirm": "dealer"}), ANGEL_EYE),
     "share": (house(shoe={"share": "0.05", "hands_after_cut": 1}), Traits()),

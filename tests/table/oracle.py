@@ -25,6 +25,8 @@ class Paper:
 
     told: str | None
     true: str | None = None
+    early: bool = False
+    """It was drawn before the close of its round."""
 
 
 @dataclass
@@ -164,7 +166,8 @@ class Oracle:
         assert self.given.scan, "a card of which no scan told"
         self.places += 1
         assert face == self.given.face, f"{face} is not the {self.given.face} that was scanned"
-        return Paper(face, self.given.true)
+        early = self.betting is not None or (self.closed is not None and self.given.at < self.closed)
+        return Paper(face, self.given.true, self.in_round and early)
 
     # --- the shoe ---------------------------------------------------------------------------------
 
@@ -301,6 +304,7 @@ class Oracle:
         elif e.kept:
             assert self.given.accepted and self.given.action in ("accept", "as-p1")
             paper = self.kept.pop(0)
+            assert not paper.early or self.rules["dealing"]["early_card"] == "either", "it is to be burned"
         elif e.source == "manual":
             assert self.given.kind == "enter" and self.given.accepted
             assert self.given.args["position"] == e.position and self.given.args["card"] == face

@@ -551,6 +551,26 @@ def test_no_amendment_is_offered_before_a_round_has_ended() -> None:
     assert play.codes == ["integrity"] and "amend" not in offered(play.state)
 
 
+@pytest.mark.parametrize("called", [False, True], ids=["by the card", "by call"])
+@pytest.mark.parametrize("late", [False, True], ids=["seen in time", "seen late"])
+def test_where_the_house_burns_every_early_card_nothing_else_is_offered(called: bool, late: bool) -> None:
+    play = Play(house(dealing={"early_card": "burn"}))
+    play.betting()
+    if called:
+        play.do(Kind.HOLD, text="a card lies face up")
+    if late:
+        play.wait(20)
+        play.scan("8S", ago=1.0)
+    else:
+        play.scan("8S")
+        play.wait(20)
+    assert play.stands(Phase.NO_MORE_BETS) and play.codes == (["called"] if called else ["card-early"])
+    assert not {"as-p1", "accept"} & set(offered(play.state))
+    play.release("burn")
+    play.deal("9S 2H KD 3C")
+    assert play.result().player.cards == ("9S", "KD") and not play.state.held
+
+
 def test_after_accept_the_hand_goes_on_and_one_too_many_is_an_overdraw() -> None:
     play = called_and_one_too_many()
     play.release("accept")
