@@ -138,11 +138,15 @@ def test_worked_by_the_number_pad_alone(browser: Browser) -> None:
         browser.wait_text("2-Way (both pairs): placed, 5.00 USD", "#told")
         assert browser.text("#lying") == "40.00 USD"
         at.pad("4", *"+" * 5, Keys.ENTER)
-        browser.wait_text("Player Pair: Your bet lies there: take it back first.", "#told")
+        browser.wait_text("Player Pair: Your bet there lies on 2-Way: take that back first.", "#told")
+        assert browser.text("#area-player_pair .covered") == "taken by your 2-Way (both pairs)"
+        assert browser.text("#area-3-way .covered") == "taken by your 2-Way (both pairs)"
+        assert browser.text("#area-tie .covered") == browser.text("#area-2-way .covered") == ""
         at.pad(Keys.DELETE)  # first the slip, which was not taken
         assert browser.text("#slip") == "0.00 USD"
         at.pad("6", Keys.DELETE)
         browser.wait_text("2-Way (both pairs): taken back", "#told")
+        assert browser.text("#area-player_pair .covered") == ""
         assert browser.text("#lying") == "30.00 USD"
         at.rig.do("bets close")
         at.rig.deal(4)

@@ -205,7 +205,10 @@ function closed() {
 }
 
 const areas = () => (model.terms ? model.terms.areas.map((one) => one.area) : []);
-const lying = (area) => model.wagers.filter((wager) => wager.area === area)[0];
+const lying = (area) => model.wagers.find((wager) => wager.area === area);
+// The other areas on which bets of this one lie: a combination that covers it, or what a combination is made of.
+const elsewhere = (area) => [...new Set(model.wagers.filter((wager) => wager.area !== area
+  && model.terms?.areas.some((one) => one.area === area && one.parts.includes(wager.part))).map((wager) => wager.area))];
 const unit = () => 10 ** model.places;
 
 document.addEventListener("keydown", (event) => {
@@ -283,16 +286,18 @@ function drawLayout() {
       const button = make("button");
       button.type = "button";
       button.id = `area-${one.area}`;
-      button.append(make("kbd", index + 1), make("b", "", "name"), make("span", "", "placed"), make("span", "", "slip"), make("small"));
+      button.append(make("kbd", index + 1), make("b", "", "name"), make("span", "", "placed"), make("span", "", "slip"), make("span", "", "covered"), make("small"));
       button.addEventListener("click", (event) => { add(one.area, chip); if (event.detail) button.blur(); });
       return button;
     }));
   list.forEach((one, index) => {
-    const [, name, placed, slipped, limits] = $("layout").children[index].children;
+    const [, name, placed, slipped, covered, limits] = $("layout").children[index].children;
     const wager = lying(one.area);
     name.textContent = word(one.area);
     placed.textContent = wager ? `${money(wager.stake)}${one.parts.length > 1 ? ` ${word("each")}` : ""}${wager.locked ? ` (${word("locked")})` : wager.stands ? ` (${word("stands")})` : ""}` : "";
     slipped.textContent = slip.has(one.area) ? `+ ${money(slip.get(one.area))}` : "";
+    const others = elsewhere(one.area).map((area) => word(area)).join(", ");
+    covered.textContent = others && word("covered", others);
     const told = [];
     if (one.min > 1 || one.max !== null) told.push(`${word("least")} ${money(one.min)}`);
     if (one.max !== null) told.push(`${word("most")} ${money(one.max)}`);
