@@ -115,7 +115,7 @@ def window_reason(why: str, *, table_open: bool) -> Reason | None:
 
 
 def judge(bets: Sequence[Bet], taken: Mapping[str, str], terms: Terms, balance: int) -> list[Answer]:
-    """An answer for each bet. ``taken``: single bets that lie there, on which area; ``balance``: for stakes."""
+    """An answer for each bet. ``taken``: single bets that lie there, and on which area."""
     answers: list[Answer] = []
     lying = dict(taken)
     for bet in bets:
