@@ -22,7 +22,7 @@ from tablectl.gameserver.floor import Floor, Floors
 from tablectl.gameserver.ledger import Ledger, Movement, player_account, stakes_account
 from tablectl.gameserver.store import Store
 from tablectl.gameserver.terms import Terms
-from tablectl.gameserver.wagers import Answer, Bet, because, judge
+from tablectl.gameserver.wagers import Answer, Bet, because, covered, elsewhere, judge
 
 _COLUMNS = (
     "number, table_id, epoch, shoe, round, player, area, part, stake, currency,"
@@ -97,7 +97,8 @@ class Book:
             return [
                 Answer(bet.area, bet.stake, because("currency", terms.currency, currency)) for bet in bets
             ]
-        taken = [w.part for w in self.lying(floor.table, player) if w.state == "stands" or _is_in(w, floor)]
+        lying = self.lying(floor.table, player)
+        taken = {w.part: w.area for w in lying if w.state == "stands" or _is_in(w, floor)}
         balance = self._ledger.balance(player_account(player), currency)
         answers = judge(bets, taken, terms, balance)
         for answer in answers:
@@ -124,7 +125,9 @@ class Book:
             mine = [w for w in lying if w.area == area and w.state == "open"]
             stake = mine[0].stake if mine else 0
             if not mine:
-                answers.append(Answer(area, 0, because("nothing")))
+                parts = self._floors.terms(floor.shoe_terms).parts(area) if floor.shoe_terms else ()
+                others = elsewhere(area, parts, {w.part: w.area for w in lying if w.state == "open"})
+                answers.append(Answer(area, 0, covered(others) if others else because("nothing")))
             elif any(w.carried_from and self._floors.terms(w.terms).standing == "locked" for w in mine):
                 answers.append(Answer(area, stake, because("locked")))
             else:

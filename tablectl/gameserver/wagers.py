@@ -7,7 +7,7 @@ the order asked, and nothing is taken that is not said to be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tablectl.gameserver.money import MOST_STAKE, shown
@@ -59,11 +59,19 @@ REASONS = {
     "over": ("Above the maximum of {0}.", "Über dem Maximum von {0}."),
     "area": ("Your bet lies there: take it back first.", "Dort liegt Ihr Einsatz: erst zurücknehmen."),
     "funds": ("Not enough money: you have {0}.", "Nicht genug Guthaben: Sie haben {0}."),
+    "covered": ("Your bet there lies on {0}: take that back first.",
+                "Ihr Einsatz dort liegt auf {0}: das erst zurücknehmen."),
     "nothing": ("You have no bet there.", "Dort liegt kein Einsatz von Ihnen."),
     "locked": ("This bet stands: it cannot be taken back.", "Dieser Einsatz bleibt stehen."),
 }  # fmt: skip
 """Every reason in English and German."""
 
+
+AREAS = {
+    "player": ("Player", "Spieler"), "banker": ("Banker", "Bank"), "tie": ("Tie", "Unentschieden"),
+    "player_pair": ("Player Pair", "Paar Spieler"), "banker_pair": ("Banker Pair", "Paar Bank"),
+}  # fmt: skip
+"""What areas are called in English and German; a combination has one name."""
 
 Amount = tuple[int, str]
 """Minor units and their currency."""
@@ -76,6 +84,20 @@ def because(code: str, *values: str | Amount) -> Reason:
         for words, point in zip(REASONS[code], ".,", strict=True)
     )
     return Reason(code, en, de)
+
+
+def covered(others: Sequence[str]) -> Reason:
+    """A bet lies there already, as part of ``others``: areas, or some of whose bets this one is made."""
+    en, de = (
+        ", ".join(AREAS[one][i] if one in AREAS else one.replace("way", "Way") for one in others)
+        for i in range(2)
+    )
+    return Reason("covered", REASONS["covered"][0].format(en), REASONS["covered"][1].format(de))
+
+
+def elsewhere(area: str, parts: Sequence[str], taken: Mapping[str, str]) -> list[str]:
+    """The other areas on which single bets of ``area`` lie. ``taken``: the area each of them lies on."""
+    return list(dict.fromkeys(taken[part] for part in parts if taken.get(part, area) != area))
 
 
 def window_reason(why: str, *, table_open: bool) -> Reason | None:
@@ -92,21 +114,21 @@ def window_reason(why: str, *, table_open: bool) -> Reason | None:
     return because("late")
 
 
-def judge(bets: Sequence[Bet], taken: Collection[str], terms: Terms, balance: int) -> list[Answer]:
-    """An answer for each bet. ``taken``: single bets that lie there; ``balance``: what may be staked."""
+def judge(bets: Sequence[Bet], taken: Mapping[str, str], terms: Terms, balance: int) -> list[Answer]:
+    """An answer for each bet. ``taken``: single bets that lie there, and on which area."""
     answers: list[Answer] = []
-    covered = set(taken)
+    lying = dict(taken)
     for bet in bets:
-        answer = _judge(bet, covered, terms, balance)
+        answer = _judge(bet, lying, terms, balance)
         if answer.reason is None:
             parts = terms.parts(bet.area)
-            covered.update(parts)
+            lying.update(dict.fromkeys(parts, bet.area))
             balance -= answer.stake * len(parts)
         answers.append(answer)
     return answers
 
 
-def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> Answer:
+def _judge(bet: Bet, taken: Mapping[str, str], terms: Terms, balance: int) -> Answer:
     def no(code: str, *values: Amount) -> Answer:
         return Answer(bet.area, bet.stake, because(code, *values))
 
@@ -115,8 +137,10 @@ def _judge(bet: Bet, covered: Collection[str], terms: Terms, balance: int) -> An
         return no("offered")
     if not 0 < bet.stake <= MOST_STAKE:
         return no("stake")
-    if any(part in covered for part in parts):
+    if bet.area in taken.values():
         return no("area")
+    if others := elsewhere(bet.area, parts, taken):
+        return Answer(bet.area, bet.stake, covered(others))
     low, high = terms.limit(bet.area)
     stake = bet.stake
     if stake < low:

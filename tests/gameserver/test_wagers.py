@@ -12,7 +12,7 @@ from tablectl.events import BettingOpened, RoundVoided, ShoeStarted, TableClosed
 from tablectl.gameserver.bank import FORGOTTEN_AT_ONCE, REMEMBERED, OtherRequest
 from tablectl.gameserver.money import minor, shown, winnings
 from tablectl.gameserver.players import Player
-from tablectl.gameserver.wagers import REASONS
+from tablectl.gameserver.wagers import REASONS, Bet
 from tablectl.profiles import load_rules
 from tests.gameserver.posting import NOW
 from tests.gameserver.wagering import LIVE, TIES_STAND, Wagering, shoe_started
@@ -81,13 +81,38 @@ def test_one_wager_per_area_and_a_combination_covers_its_bets(table: Wagering) -
     table.betting()
     assert table.place(ann, player=10_00, banker=10_00, tie=5_00) == ["", "", ""], "three in all"
     assert table.place(ann, player=20_00) == ["area"]
-    assert table.place(ann, three_way=5_00) == ["area"], "the tie has one"
+    assert table.place(ann, three_way=5_00) == ["covered"], "the tie has one"
     assert table.place(ann, two_way=5_00) == [""]
-    assert table.place(ann, player_pair=5_00) == ["area"]
-    assert table.take_back(ann, "player_pair") == ["nothing"], "a part of a combination"
+    assert table.place(ann, player_pair=5_00) == ["covered"]
+    assert table.take_back(ann, "player_pair") == ["covered"], "a part of a combination"
     assert table.take_back(ann, "2-way") == [""]
-    assert table.place(ann, player_pair=5_00, two_way=5_00) == ["", "area"], "each on its own, in order"
+    assert table.place(ann, player_pair=5_00, two_way=5_00) == ["", "covered"], "each on its own, in order"
     assert table.balance(ann) == 970_00 and table.sound()
+
+
+def test_the_bet_that_is_in_the_way_is_named(table: Wagering) -> None:
+    ann = table.player()
+    number = table.betting()
+
+    def said(area: str, request: str) -> tuple[str, str]:
+        answer = table.bank.place(ann, "T07", request, number, [Bet(area, 5_00)])
+        reason = answer["bets"][0]["reason"]
+        return reason["en"], reason["de"]
+
+    assert table.place(ann, three_way=5_00) == [""]
+    assert said("tie", "request-1") == (
+        "Your bet there lies on 3-Way: take that back first.",
+        "Ihr Einsatz dort liegt auf 3-Way: das erst zurücknehmen.",
+    )
+    assert said("3-way", "request-2")[0] == "Your bet lies there: take it back first."
+    assert table.take_back(ann, "tie", "player", "2-way") == ["covered", "nothing", "covered"]
+    assert table.take_back(ann, "3-way") == [""]
+    assert table.place(ann, player_pair=5_00, banker_pair=5_00) == ["", ""]
+    assert said("3-way", "request-3") == (
+        "Your bet there lies on Player Pair, Banker Pair: take that back first.",
+        "Ihr Einsatz dort liegt auf Paar Spieler, Paar Bank: das erst zurücknehmen.",
+    )
+    assert table.take_back(ann, "2-way") == ["covered"] and table.sound()
 
 
 @pytest.mark.parametrize(

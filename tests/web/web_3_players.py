@@ -44,7 +44,8 @@ def test_a_round_worked_by_the_number_pad_and_a_bet_after_the_beep(browser: Brow
         assert browser.text("#area-tie .slip") == "+ 11.00 USD"
         at.pad(Keys.ENTER)
         browser.wait_text("Tie: placed, 11.00 USD", "#told")
-        assert browser.text("#lying") == "21.00 USD" and browser.text("#balance") == "979.00 USD"
+        browser.wait_text("21.00 USD", "#lying")
+        assert browser.text("#balance") == "979.00 USD"
         at.pad(Keys.DELETE)
         browser.wait_text("Tie: taken back", "#told")
         at.pad("2", "+", Keys.ENTER)
@@ -138,11 +139,15 @@ def test_worked_by_the_number_pad_alone(browser: Browser) -> None:
         browser.wait_text("2-Way (both pairs): placed, 5.00 USD", "#told")
         assert browser.text("#lying") == "40.00 USD"
         at.pad("4", *"+" * 5, Keys.ENTER)
-        browser.wait_text("Player Pair: Your bet lies there: take it back first.", "#told")
+        browser.wait_text("Player Pair: Your bet there lies on 2-Way: take that back first.", "#told")
+        assert browser.text("#area-player_pair .covered") == "taken by your 2-Way"
+        assert browser.text("#area-3-way .covered") == "taken by your 2-Way"
+        assert browser.text("#area-tie .covered") == browser.text("#area-2-way .covered") == ""
         at.pad(Keys.DELETE)  # first the slip, which was not taken
         assert browser.text("#slip") == "0.00 USD"
         at.pad("6", Keys.DELETE)
         browser.wait_text("2-Way (both pairs): taken back", "#told")
+        assert browser.text("#area-player_pair .covered") == ""
         assert browser.text("#lying") == "30.00 USD"
         at.rig.do("bets close")
         at.rig.deal(4)

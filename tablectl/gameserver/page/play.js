@@ -95,7 +95,7 @@ function take(answer) {
 
 function dropSlip() {
   if (!slip.size || busy) return;
-  const what = [...slip].map(([area, stake]) => `${word(area)} ${money(stake)}`).join(", ");
+  const what = [...slip].map(([area, stake]) => `${word(area)} ${staked(area, stake)}`).join(", ");
   slip.clear();
   tell([make("li", word("unplaced", what), "bad")]);
 }
@@ -150,14 +150,14 @@ async function place() {
   if (idle()) return;
   if (!slip.size) return tell([make("li", word("nothing"), "bad")]);
   const bets = [...slip].map(([area, stake]) => ({ area, stake }));
-  const what = bets.map(({ area, stake }) => `${word(area)} ${money(stake)}`).join(", ");
+  const what = bets.map(({ area, stake }) => `${word(area)} ${staked(area, stake)}`).join(", ");
   const answer = await order(`${base}/wagers`, { bets }, `${word("place")} ${what}`);
   if (!answer) return;
   if (answer.reason) slip.clear();
   tell(answer.bets.map((bet) => {
     if (bet.accepted) slip.delete(bet.area);
     return bet.accepted
-      ? make("li", word(bet.raised ? "raised" : "taken", word(bet.area), money(bet.stake)), "good")
+      ? make("li", word(bet.raised ? "raised" : "taken", word(bet.area), staked(bet.area, bet.stake)), "good")
       : make("li", word("refused", word(bet.area), bet.reason[language]), "bad");
   }));
   draw();
@@ -178,7 +178,15 @@ function again() {
   if (idle()) return;
   if (!model.open) return closed();
   if (!model.again.length) return tell([make("li", word("lastnone"), "bad")]);
-  for (const { area, stake } of model.again) if (!lying(area) && areas().includes(area)) slip.set(area, stake);
+  const told = [];
+  const not = (area, why) => told.push(make("li", word("refused", word(area), why), "bad"));
+  for (const { area, stake } of model.again) {
+    if (!areas().includes(area)) not(area, word("noarea"));
+    else if (lying(area)) not(area, word("lies"));
+    else if (covers(area)) not(area, covers(area));
+    else slip.set(area, stake);
+  }
+  tell(told);
   draw();
 }
 
@@ -204,8 +212,18 @@ function closed() {
   draw();
 }
 
+const covers = (area) => {
+  const others = elsewhere(area).map((one) => word(one).replace(/ \(.*/, ""));
+  return others.length ? word("covered", others.join(", ")) : "";
+};
+// A stake in words: on a combination it is on each of its bets.
+const staked = (area, stake) => (parts(area) > 1
+  ? word("each", money(stake), money(stake * parts(area))) : money(stake));
 const areas = () => (model.terms ? model.terms.areas.map((one) => one.area) : []);
-const lying = (area) => model.wagers.filter((wager) => wager.area === area)[0];
+const lying = (area) => model.wagers.find((wager) => wager.area === area);
+// The other areas on which bets of this one lie: a combination that covers it, or what a combination is made of.
+const elsewhere = (area) => [...new Set(model.wagers.filter((wager) => wager.area !== area
+  && model.terms?.areas.some((one) => one.area === area && one.parts.includes(wager.part))).map((wager) => wager.area))];
 const unit = () => 10 ** model.places;
 
 document.addEventListener("keydown", (event) => {
@@ -283,16 +301,17 @@ function drawLayout() {
       const button = make("button");
       button.type = "button";
       button.id = `area-${one.area}`;
-      button.append(make("kbd", index + 1), make("b", "", "name"), make("span", "", "placed"), make("span", "", "slip"), make("small"));
+      button.append(make("kbd", index + 1), make("b", "", "name"), make("span", "", "placed"), make("span", "", "slip"), make("span", "", "covered"), make("small"));
       button.addEventListener("click", (event) => { add(one.area, chip); if (event.detail) button.blur(); });
       return button;
     }));
   list.forEach((one, index) => {
-    const [, name, placed, slipped, limits] = $("layout").children[index].children;
+    const [, name, placed, slipped, covered, limits] = $("layout").children[index].children;
     const wager = lying(one.area);
     name.textContent = word(one.area);
-    placed.textContent = wager ? `${money(wager.stake)}${one.parts.length > 1 ? ` ${word("each")}` : ""}${wager.locked ? ` (${word("locked")})` : wager.stands ? ` (${word("stands")})` : ""}` : "";
-    slipped.textContent = slip.has(one.area) ? `+ ${money(slip.get(one.area))}` : "";
+    placed.textContent = wager ? `${staked(one.area, wager.stake)}${wager.locked ? ` (${word("locked")})` : wager.stands ? ` (${word("stands")})` : ""}` : "";
+    slipped.textContent = slip.has(one.area) ? `+ ${staked(one.area, slip.get(one.area))}` : "";
+    covered.textContent = covers(one.area);
     const told = [];
     if (one.min > 1 || one.max !== null) told.push(`${word("least")} ${money(one.min)}`);
     if (one.max !== null) told.push(`${word("most")} ${money(one.max)}`);
