@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tablectl.cards import Card, Outcome
 from tablectl.clock import Instant
@@ -161,6 +161,14 @@ class Decoder(Protocol):
 
     def reset(self) -> None:
         """Forget everything half-read: the link was opened anew."""
+
+
+@runtime_checkable
+class ToldLate(Protocol):
+    """What a decoder has besides, if it decides by the time between messages: a device without numbers."""
+
+    def late(self, since: int, now: int) -> None:
+        """What is fed next, at ``now``, may have arrived at any moment from ``since`` on: nobody looked."""
 
 
 class LinkFault(Exception):

@@ -12,7 +12,7 @@ from typing import Any
 from tablectl.cards import Card
 from tablectl.scanner import Decoded, Driver, Item, Link, Reject, Traits
 from tablectl_drivers import links, options
-from tablectl_drivers.barcode_talk import HostAck, beep
+from tablectl_drivers.barcode_talk import SENT_AGAIN, HostAck, beep
 from tablectl_drivers.code_reader import SETTINGS, CodeReader, CodeSettings, code_settings
 
 LINE_CAP = 256
@@ -71,8 +71,12 @@ class BarcodeDecoder:
         # The pause is when the line ended, however late the tick is.
         if self._overlong or self._set.idle_end is not None:
             return self._line(b"", deadline)
-        stub = Reject(self._take(), "a line without an end was dropped", lost=self._ack is None)
-        return self._answered(stub, deadline)
+        lost = self._ack is None or self._ack.gives_up
+        stub = Reject(self._take(), "a line without an end was dropped", lost=lost)
+        return self._answered(stub, deadline, self._last_byte)
+
+    def late(self, since: int, now: int) -> None:
+        self._reader.late(since, now)
 
     def next_deadline(self) -> int | None:
         if not self._buffer and not self._overlong:
@@ -86,11 +90,11 @@ class BarcodeDecoder:
         if overlong:
             # Its head is a reject already; the tail must not pass for a code.
             return self._answered(Reject(line + end, "end of a line too long") if line else None, now)
-        again = "" if self._ack is None else self._ack.again(now)
-        return self._answered(self._reader.read(line, line + end, now, again=again), now)
+        asked = None if self._ack is None else self._ack.asked(now)
+        return self._answered(self._reader.read(line, line + end, now, again=SENT_AGAIN, asked=asked), now)
 
-    def _answered(self, item: Item | None, now: int) -> Decoded:
-        replies = b"" if self._ack is None else self._ack.answer(item, now)
+    def _answered(self, item: Item | None, now: int, came: int | None = None) -> Decoded:
+        replies = b"" if self._ack is None else self._ack.answer(item, now, came)
         return Decoded(() if item is None else (item,), replies)
 
     def _take(self) -> bytes:

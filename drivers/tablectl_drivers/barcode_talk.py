@@ -35,24 +35,33 @@ class HostAck:
         """The link was opened anew: nothing is being asked for."""
         self._naks = 0
         self._asked_at: int | None = None
+        self._bad_at: int | None = None
 
-    def again(self, now: int) -> str:
-        """Words if a line that ends at ``now`` was asked for again, else nothing.
+    def asked(self, now: int) -> int | None:
+        """When the bad line came because of which the one that ends at ``now`` was asked for; else None.
 
         The NAK may have been for noise behind a card that was counted, and the line asked for is then
-        that very card. Where it is the card counted last, it is one card; a person may say otherwise.
+        that very card; or for a second card of the same face. The time of the bad line tells them apart.
         """
         asked = self._asked_at is not None and now - self._asked_at <= ASKED_FOR
-        return SENT_AGAIN if asked else ""
+        return self._bad_at if asked else None
 
-    def answer(self, item: Item | None, now: int) -> bytes:
-        """What to send back for ``item``; None: the line was too long and is a reject already."""
+    @property
+    def gives_up(self) -> bool:
+        """Whether a line that is bad now is taken off the scanner's hands: nobody sends it again."""
+        return self._naks == MOST_NAKS
+
+    def answer(self, item: Item | None, now: int, came: int | None = None) -> bytes:
+        """What to send back for ``item``; None: the line was too long and is a reject already.
+
+        ``came``: when its last byte came, if that was before ``now``.
+        """
         bad = item is None or isinstance(item, Reject)
-        if not bad or self._naks == MOST_NAKS:
+        if not bad or self.gives_up:
             self.reset()
             return ACK
         self._naks += 1
-        self._asked_at = now
+        self._asked_at, self._bad_at = now, now if came is None else came
         return NAK
 
 

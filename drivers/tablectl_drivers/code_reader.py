@@ -2,7 +2,9 @@
 
 Shared by every scanner that reads codes off cards, whatever link it hangs on. Such a scanner has
 no sequence number, so whether the same code twice is one card read twice or two equal cards is
-decided by the gap between the arrivals, never by equality alone.
+decided by the gap between the arrivals, never by equality alone. Where the gap is not known, nobody
+can tell, and people are asked: the process stood still, a serial server held the line up, or the
+first reading of the second one was damaged.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tablectl.cards import Card
 from tablectl.clock import SECOND
 from tablectl.scanner import DeviceEvent, DeviceKind, Item, Label, Reject, Scan
 from tablectl_drivers import options
@@ -21,8 +24,14 @@ LINE_SETTINGS = ("idle_end", "stub_drop")
 SETTINGS = (*CODE_SETTINGS, *LINE_SETTINGS)
 AIM_MODES = ("off", "strip", "refuse")
 
+AT_ONCE = 20 * options.MILLISECOND
+"""No scanner reads a card twice so fast, ns: the line was held up somewhere, and the gap is not known."""
+
 AGAIN = "the same code again within the bounce time: one card"
 """What a bounce is told as; which card it is stands apart, for it may still lie face down."""
+
+UNSURE = "the same code again, and nothing tells whether it is another card"
+"""What it is told as where people are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,11 @@ def cards_setting(settings: Mapping[str, Any]) -> CardTable:
 _AIM_REFUSED = 'an AIM identifier; switch it off in the scanner, or set aim = "strip"'
 
 
+def bounce(card: Card, raw: bytes, text: str, *, unsure: bool) -> DeviceEvent:
+    """The same code again: one card, as ``text`` says, or nobody can tell."""
+    return DeviceEvent(DeviceKind.BOUNCE, raw, UNSURE if unsure else text, card=card, unsure=unsure)
+
+
 class CodeReader:
     """Lines to items. ``line`` is what the scanner sent without its line end, ``raw`` the wire bytes."""
 
@@ -101,14 +115,34 @@ class CodeReader:
 
     def reset(self) -> None:
         """Forget the last code: the link was opened anew."""
-        self._last: tuple[bytes, int] | None = None
+        self._last: tuple[bytes, int, int] | None = None  # code; its latest and earliest arrival
+        self._late = (0, 0)
 
-    def read(self, line: bytes, raw: bytes, now: int, *, aim: bytes | None = None, again: str = "") -> Item:
+    def late(self, since: int, now: int) -> None:
+        """What is read at ``now`` may have arrived from ``since`` on."""
+        self._late = (since, now)
+
+    def earliest(self, now: int) -> int:
+        """When a line that ended at ``now`` may have ended first."""
+        since, late = self._late
+        return now - (late - since) if late <= now <= late + (self._set.idle_end or 0) else now
+
+    def read(
+        self,
+        line: bytes,
+        raw: bytes,
+        now: int,
+        *,
+        aim: bytes | None = None,
+        again: str = "",
+        asked: int | None = None,
+    ) -> Item:
         """The item of one whole line, not empty, that ended at ``now``.
 
         ``aim`` is the AIM identifier where it comes apart from the line; None: it is within it.
-        ``again``: words, if the line is known to be sent a second time. Where it is the code read
-        last, it is a bounce then however long ago that was.
+        ``again``: words, if the line is known to be sent a second time, because of something bad that
+        came at ``asked``. Where it is the code read last, it is that card if the bad thing came within
+        the bounce time behind it, and may be a second one if it came later.
         """
         code = self._payload(line, aim)
         if isinstance(code, str):
@@ -116,10 +150,22 @@ class CodeReader:
         card = self._set.cards[code]
         if card is None:
             return Reject(raw, "code of no card" if code else "empty code", framed=bool(code), code=code)
-        last, self._last = self._last, (code, now)
-        if last and last[0] == code and (again or now - last[1] < self._set.bounce):
-            return DeviceEvent(DeviceKind.BOUNCE, raw, again or AGAIN, card=card)
+        last, first = self._last, self.earliest(now)
+        self._last = (code, now, first)
+        if last and last[0] == code:
+            _, then, then_first = last
+            if asked is not None:
+                unsure = self.apart(then_first, asked)
+                return bounce(card, raw, again, unsure=unsure)
+            if first - then < self._set.bounce:
+                at_once = now - then < min(AT_ONCE, self._set.bounce // 15)
+                unsure = at_once or self.apart(then_first, now)
+                return bounce(card, raw, AGAIN, unsure=unsure)
         return Scan(card, Label.NONE, raw)
+
+    def apart(self, then: int, now: int) -> bool:
+        """Whether two readings may be those of two cards, by the time between them at most."""
+        return now - then >= self._set.bounce
 
     def _payload(self, line: bytes, aim: bytes | None) -> bytes | str:
         """The code in a line, or the fault in words."""

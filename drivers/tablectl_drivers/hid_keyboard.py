@@ -100,6 +100,9 @@ class HidKeyboardDecoder:
         self._end_scan()
         return Decoded(tuple(items))
 
+    def late(self, since: int, now: int) -> None:
+        self._reader.late(since, now)
+
     def next_deadline(self) -> int | None:
         if not self.pending and not self._fault:
             return None

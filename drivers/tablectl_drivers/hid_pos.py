@@ -141,6 +141,9 @@ class HidPosDecoder:
             items.append(Reject(half, "half a report", lost=True))
         return Decoded(tuple(items))
 
+    def late(self, since: int, now: int) -> None:
+        self._reader.late(since, now)
+
     def next_deadline(self) -> int | None:
         return self._last_byte + self._set.stub_drop if self.pending or self._fault else None
 

@@ -6,7 +6,8 @@ retransmission bit set. So nothing is lost on the line unnoticed, and nothing co
 again with the bit set is no second card if it is the packet accepted last, and a card if that never came.
 
 One thing cannot be told apart: two equal cards within the scanner's patience, the second lost on the
-way and sent again. It is taken as one card and told as a bounce, so that a person may say it is two.
+way and sent again. It is taken as one card and told as a bounce, so that a person may say it is two;
+if something damaged came since the first, it may have been the second, and people are asked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tablectl.scanner import Decoded, DeviceEvent, DeviceKind, Driver, Item, Lin
 from tablectl_drivers import links, options
 from tablectl_drivers import ssi_wire as wire
 from tablectl_drivers.barcode_talk import SYMBOL_BEEPS
-from tablectl_drivers.code_reader import CODE_SETTINGS, CodeReader, CodeSettings, code_settings
+from tablectl_drivers.code_reader import CODE_SETTINGS, CodeReader, CodeSettings, bounce, code_settings
 
 GAP_NS = 200_000_000
 """A pause within a packet longer than this ends it: the protocol's own character time-out."""
@@ -61,6 +62,8 @@ class ZebraSsiDecoder:
         # What was accepted last outlives a lost link: the scanner may still be sending it again.
         self._last: tuple[bytes, int] | None = None
         self._last_at = 0
+        self._last_first = 0  # when it may have come first, if it was read late
+        self._bad_at = 0
         self._last_card: Card | None = None
         self._forget_parts()
 
@@ -82,7 +85,7 @@ class ZebraSsiDecoder:
 
     def feed(self, data: bytes, now: int) -> Decoded:
         late = self.tick(now)
-        told = self._told(self._framer.feed(data), now)
+        told = self._told(self._framer.feed(data), now, now)
         if data:
             self._last_byte = now
         return Decoded(late.items + told.items, late.replies + told.replies)
@@ -90,12 +93,15 @@ class ZebraSsiDecoder:
     def tick(self, now: int) -> Decoded:
         told = Decoded(())
         if len(self._framer) and now >= (over := self._last_byte + GAP_NS):
-            told = self._told(self._framer.end(), over)
+            told = self._told(self._framer.end(), over, self._last_byte)
         if self._raw and now >= self._part_at + PATIENCE_NS:
             lost = Reject(bytes(self._raw), "a bar code without its last part", lost=True)
             self._forget_parts()
             told = Decoded((*told.items, lost), told.replies)
         return told
+
+    def late(self, since: int, now: int) -> None:
+        self._reader.late(since, now)
 
     def next_deadline(self) -> int | None:
         deadlines = []
@@ -105,14 +111,17 @@ class ZebraSsiDecoder:
             deadlines.append(self._part_at + PATIENCE_NS)
         return min(deadlines, default=None)
 
-    def _told(self, found: Iterator[wire.Packet | wire.Damage | wire.Spoilt], now: int) -> Decoded:
+    def _told(self, found: Iterator[wire.Packet | wire.Damage | wire.Spoilt], now: int, came: int) -> Decoded:
+        """What was ``found`` at ``now``; its last byte ``came`` then."""
         items: list[Item] = []
         replies = b""
         for one in found:
             match one:
                 case wire.Spoilt():
+                    self._bad_at = came
                     replies += wire.RESEND
                 case wire.Damage(raw, reason):
+                    self._bad_at = came
                     items.append(Reject(raw, reason))
                 case wire.Packet():
                     item, reply = self._packet(one, now)
@@ -144,11 +153,14 @@ class ZebraSsiDecoder:
     def _bar_code(self, one: wire.Packet, now: int) -> Item | None:
         continued = one.status & wire.CONTINUED
         had = self._last == (one.data, continued) and now - self._last_at <= PATIENCE_NS
+        # Whether something came damaged since, and not just behind it: it may have been another such card.
+        unsure = self._bad_at >= self._last_at and self._reader.apart(self._last_first, self._bad_at)
         self._last, self._last_at = (one.data, continued), now
+        self._last_first = self._reader.earliest(now)
         if had and one.status & wire.RESENT:
             if continued or self._last_card is None:
                 return DeviceEvent(DeviceKind.NOTICE, one.raw, "the packet accepted last, sent again")
-            return DeviceEvent(DeviceKind.BOUNCE, one.raw, SENT_AGAIN, card=self._last_card)
+            return bounce(self._last_card, one.raw, SENT_AGAIN, unsure=unsure)
         self._last_card = None
         self._raw += one.raw[: RAW_CAP - len(self._raw)]
         self._text += one.data[1:][: TEXT_CAP + 1 - len(self._text)]

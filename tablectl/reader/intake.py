@@ -21,10 +21,14 @@ from tablectl.scanner import (
     Item,
     Reject,
     Scan,
+    ToldLate,
 )
 
 STOOD_STILL = SECOND
 """A wait (ns) longer than this was no wait of this thread's own: the arrival is not known."""
+
+NOT_LOOKED = 6 * SECOND // 10
+"""A read so long (ns) after the last look is late: the longest wait of this thread is 0.5 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Intake:
         warn: Callable[[str, int], None],
     ) -> None:
         self._decoder = decoder
+        self._told_late = decoder if isinstance(decoder, ToldLate) else None
         self._deliver = deliver
         self._tap = tap
         self._warn = warn
@@ -72,6 +77,8 @@ class Intake:
         """Bytes arrived. What is to be sent back."""
         if self._tap is not None:
             self._tap(data, at)
+        if self._told_late is not None and at.boot - self.looked > NOT_LOOKED:
+            self._told_late.late(self.looked, at.boot)
         return self._handle(data, self._decoder.feed(data, at.boot), at)
 
     def passed(self, at: Instant) -> bytes:

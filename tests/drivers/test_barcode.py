@@ -219,6 +219,37 @@ def test_a_line_asked_for_because_of_noise_behind_a_counted_card_is_no_second_ca
     assert talk((0, b"1010\r"), (700, b"\xff\r"), (2800, b"1010\r"))[-1] == ("AS", ACK)
 
 
+@pytest.mark.parametrize(("bad_at", "asked"), [(5, False), (299, False), (300, True), (3000, True)])
+def test_a_line_asked_for_long_behind_an_equal_card_may_be_a_second_one(bad_at: int, asked: bool) -> None:
+    """Noise right behind a card has the scanner send it again; a bad line later is a line of its own."""
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True})
+    decoder.feed(b"1080\r", 0)
+    assert decoder.feed(b"1\xff80\r", bad_at * 1_000_000).replies == NAK
+    (item,), replies = decoder.feed(b"1080\r", (bad_at + 100) * 1_000_000)
+    assert isinstance(item, DeviceEvent) and replies == ACK
+    assert (item.kind, item.card, item.unsure) == (DeviceKind.BOUNCE, Card.parse("8S"), asked)
+
+
+def test_half_a_line_that_nobody_sends_again_is_told_as_lost() -> None:
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True})
+    told: list[tuple[bool, bytes]] = []
+    for _ in range(3):
+        now = 5 * SECOND * (len(told) + 1)
+        decoder.feed(b"10", now)
+        (stub,), replies = decoder.tick(now + 2 * SECOND)
+        assert isinstance(stub, Reject)
+        told.append((stub.lost, replies))
+    assert told == [(False, NAK), (False, NAK), (True, ACK)]
+
+
+def test_half_a_line_right_behind_a_card_is_noise_however_late_it_is_given_up() -> None:
+    decoder = DRIVER.decoder({**CARDS, "host_ack": True})
+    decoder.feed(b"1080\r\xff", 0)
+    assert decoder.tick(2 * SECOND).replies == NAK
+    (item,), _ = decoder.feed(b"1080\r", 2 * SECOND + SECOND // 10)
+    assert isinstance(item, DeviceEvent) and not item.unsure
+
+
 def test_a_lost_acknowledgement_is_told_apart_by_the_bounce_time_only() -> None:
     assert talk((0, b"1010\r"), (2000, b"1010\r"))[-1] == ("AS", ACK)
     assert talk((0, b"1010\r"), (2000, b"1010\r"), bounce_ms=2500)[-1] == ("bounce", ACK)

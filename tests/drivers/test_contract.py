@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tablectl.cards import DECK, Card
-from tablectl.scanner import Driver, Reject, Scan, Traits
+from tablectl.clock import SECOND
+from tablectl.scanner import DeviceEvent, Driver, Reject, Scan, ToldLate, Traits
 from tests.drivers import contract
 from tests.drivers.contract import SUBJECTS, Subject
 
@@ -177,3 +178,58 @@ def test_an_endless_line_stays_within_memory(name: str) -> None:
     for byte in (0x00, 0x05, 0x31, 0x5B, 0x3C, 0x1E, 0xFF):
         decoder.feed(message[: len(message) // 6] + bytes((byte,)) * 20_000, 0)
         assert contract.pending(decoder) <= subject.memory
+
+
+BOUNCE = 300_000_000
+"""ns: the bounce time of those drivers that have one."""
+
+
+@each
+@pytest.mark.parametrize("apart", [0, 1_000_000, 15_000_000])
+@given(card=cards, split=cuts)
+@counted
+def test_two_equal_cards_at_once_are_two_or_people_are_asked(
+    name: str, apart: int, card: Card, split: list[int]
+) -> None:
+    """A line that was held up delivers them so: that they are equal is no reason to drop one in silence."""
+    decoder, encode = SUBJECTS[name].decoder(), SUBJECTS[name].encoder()
+    items = contract.feed(decoder, encode(card)) + contract.feed_split(decoder, encode(card), split, apart)
+    assert told_as_two(items, card)
+
+
+@each
+@given(card=cards, since=st.integers(0, 5 * SECOND), first_too=st.booleans())
+@counted
+def test_of_two_equal_cards_a_late_one_is_judged_by_what_is_known(
+    name: str, card: Card, since: int, first_too: bool
+) -> None:
+    """The process stood still: the second may have come at any time from ``since`` on; with it the first."""
+    decoder, encode = SUBJECTS[name].decoder(), SUBJECTS[name].encoder()
+    now = 5 * SECOND
+    if first_too and isinstance(decoder, ToldLate):
+        decoder.late(since, now)
+    items = contract.feed(decoder, encode(card), now if first_too else 0)
+    if isinstance(decoder, ToldLate) and not first_too:
+        decoder.late(since, now)
+    items += contract.feed(decoder, encode(card), now)
+    if first_too or since < BOUNCE:
+        assert told_as_two(items, card)
+    else:
+        assert contract.scans(items) == [card] * 2, "too long after it to be the same reading"
+    if isinstance(decoder, ToldLate) and (first_too or since < BOUNCE):
+        assert contract.scans(items) == [card], "neither is one invented: people are asked"
+
+
+@each
+def test_late_or_not_another_card_is_a_card(name: str) -> None:
+    decoder, encode = SUBJECTS[name].decoder(), SUBJECTS[name].encoder()
+    if isinstance(decoder, ToldLate):
+        decoder.late(0, 5 * SECOND)
+    data = b"".join(map(encode, DECK[:4]))
+    assert contract.scans(contract.feed(decoder, data, 5 * SECOND)) == list(DECK[:4])
+
+
+def told_as_two(items: list[Any], card: Card) -> bool:
+    """Whether both are cards, or the second is one that people are asked about."""
+    asked = [item for item in items if isinstance(item, DeviceEvent) and item.unsure and item.card == card]
+    return len(contract.scans(items)) + len(asked) == 2 and contract.scans(items)[0] == card

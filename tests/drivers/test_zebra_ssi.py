@@ -155,6 +155,22 @@ def test_the_same_card_sent_anew_is_a_second_card_unless_it_bounces() -> None:
     assert names(decode((0, sent("1010")), (100, sent("1010")), bounce_ms=0)) == ("AS AS", ACK * 2)
 
 
+@pytest.mark.parametrize(
+    ("bad_at", "asked"), [(None, False), (5, False), (299, False), (300, True), (3000, True)]
+)
+def test_sent_again_behind_damage_it_may_be_another_card(bad_at: int | None, asked: bool) -> None:
+    """Without damage its ACK was lost; damage right behind it is noise; later it may be an equal card."""
+    card = sent("1080")
+    damaged = card[:5] + bytes((card[5] ^ 1,)) + card[6:]
+    bad = () if bad_at is None else ((bad_at, damaged),)
+    items, _ = decode((0, card), *bad, (3100, resent(card)), (5000, resent(card)))
+    again = [item for item in items if isinstance(item, DeviceEvent)]
+    assert [(item.kind, item.unsure) for item in again] == [
+        (DeviceKind.BOUNCE, asked),
+        (DeviceKind.BOUNCE, False),
+    ]
+
+
 def test_what_was_no_card_is_none_when_sent_again() -> None:
     told = decode((0, sent("9999")), (2000, resent(sent("9999"))))
     assert names(told) == ("reject notice", ACK * 2)

@@ -92,3 +92,24 @@ def test_what_may_have_been_a_card_is_told_however_noisy_the_line_is(item: Rejec
         now = intake.looked = second * SECOND
         intake.heard(b"x", Instant(now, now))
     assert [one.item for one in got[before:] if isinstance(one, Arrived)] == [item] * (5 if asks else 0)
+
+
+class SaysLate(Says):
+    """One that is told when nobody looked."""
+
+    def __init__(self, item: Item) -> None:
+        super().__init__(item)
+        self.told: list[tuple[int, int]] = []
+
+    def late(self, since: int, now: int) -> None:
+        self.told.append((since, now))
+
+
+@pytest.mark.parametrize("decoder", [Says(CARD), SaysLate(CARD)])
+def test_a_decoder_that_asks_is_told_that_nobody_looked(decoder: Says) -> None:
+    intake = Intake(decoder, lambda _: None, None, lambda text, now: None)
+    for looked, at in ((SECOND, SECOND + SECOND // 2), (2 * SECOND, 3 * SECOND)):
+        intake.looked = looked
+        intake.heard(b"x", Instant(at, at))
+    if isinstance(decoder, SaysLate):
+        assert decoder.told == [(2 * SECOND, 3 * SECOND)], "half a second is how long it waits"

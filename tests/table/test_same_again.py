@@ -121,3 +121,40 @@ def test_it_says_nothing_of_the_label_of_a_shoe_that_names_positions() -> None:
     bounced(play, "3D").do(Kind.SAME_AGAIN)
     play.scan("5H", Label.NONE)
     assert not play.state.held
+
+
+def unsure(play: Play, card: str) -> Play:
+    play.device(DeviceKind.BOUNCE, card=Card.parse(card), unsure=True)
+    return play
+
+
+@pytest.mark.parametrize("phase", ["burning", "dealing", "complete"])
+def test_where_the_scanner_cannot_tell_people_are_asked_before_play_goes_on(phase: str) -> None:
+    play = burning() if phase == "burning" else dealing("9S 2H KD" if phase == "dealing" else "9S 2H KD 3C")
+    if phase == "burning":
+        play.scan("KD")
+    if phase == "complete":
+        play = dealing("9S 2H KD 3C", dealing={"confirm": "dealer"})
+    out = play.out
+    unsure(play, "KD" if phase != "complete" else "3C")
+    assert play.codes == ["card-missed"] and play.out == out
+    assert "cannot tell" in play.state.holds[0].message and "3C" not in play.state.holds[0].message
+    play.release("keep")
+    assert not play.state.held and play.out == out
+
+
+def test_the_second_one_takes_its_place_by_same_again_under_that_hold() -> None:
+    play = unsure(dealing("8S KC"), "KC")
+    play.do(Kind.SAME_AGAIN)
+    play.release("accept")
+    assert [str(card) for card in play.state.the_round.dealt] == ["8S", "KC", "KC"]
+    assert not play.state.held
+
+
+def test_a_card_of_the_same_read_is_kept_and_the_missing_one_goes_before_it() -> None:
+    """The line stood still: King, the King again, and the next card came at once."""
+    play = unsure(dealing("4S KC"), "KC")
+    play.scan("2H")
+    play.do(Kind.INSERT, position="P2", card="KC")
+    play.release("accept")
+    assert [str(card) for card in play.state.the_round.dealt] == ["4S", "KC", "KC", "2H"]

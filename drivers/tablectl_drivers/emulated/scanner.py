@@ -22,6 +22,9 @@ HEARD_CAP = 4096
 class EmulatedScanner(WiredShoe):
     """A box of cards beside a scanner; see :class:`tablectl.emulation.EmulatedShoe`."""
 
+    gap = 0.06
+    """Seconds after which a scanner reads a card again that is held before it."""
+
     def __init__(self, port: Port, faults: Faults) -> None:
         super().__init__(port, faults)
         self._answers: SimpleQueue[bool] = SimpleQueue()
@@ -43,7 +46,7 @@ class EmulatedScanner(WiredShoe):
 
     def _ask(self, tries: list[bytes], seconds: float, *, on_silence: bool) -> None:
         """Say the first of ``tries``, and the next each time it is refused; see :class:`Ask`."""
-        told = tuple(tuple(self._faults.on_the_wire(frame, 1, 0.0)) for frame in tries)
+        told = tuple(tuple(self._faults.on_the_wire(frame, 1, self.gap)) for frame in tries)
         self._port.say([Ask(told, self._answers, seconds, on_silence)])
 
     @abstractmethod
