@@ -57,12 +57,11 @@ def _later(kept: dict[str, Any]) -> dict[str, Any]:
     where, what = kept.get("settled", ("", ""))
     revisions = tuple((shoe, number, revision) for shoe, number, revision in kept.get("revisions", ()))
     unsettled = tuple((shoe, number) for shoe, number in kept.get("unsettled", ()))
-    signed_in = [(kept["dealer"], kept["pickup"])] if kept.get("dealer") else []
     return {
         "settled": (where, what),
         "revisions": revisions,
         "unheard": kept.get("unheard", True),
         "unsettled": unsettled,
         "last_shoe": kept.get("last_shoe", kept["shoes"]),
-        "pickups": tuple((dealer, pickup) for dealer, pickup in kept.get("pickups", signed_in)),
+        "pickups": tuple((dealer, pickup) for dealer, pickup in kept.get("pickups", ())),
     }

@@ -60,7 +60,8 @@ for (const css of ["#says", "#seconds", "#lying", "#actions button", "#told li"]
   }
 }
 for (const one of document.querySelectorAll("body *:not(#past *)"))
-  if (one.getBoundingClientRect().right > innerWidth + 1) found.push(`too wide: ${one.outerHTML.slice(0, 80)}`);
+  if (one.getBoundingClientRect().right > innerWidth + 1)
+    found.push(`too wide: ${one.outerHTML.slice(0, 80)}`);
 return found;
 """
 LOW = [(1024, 457), (844, 390)]
