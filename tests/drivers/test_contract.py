@@ -185,11 +185,10 @@ BOUNCE = 300_000_000
 
 
 @each
-@pytest.mark.parametrize("apart", [0, 1_000_000, 15_000_000])
-@given(card=cards, split=cuts)
+@given(card=cards, split=cuts, apart=st.sampled_from((0, 1_000_000, 15_000_000)))
 @counted
 def test_two_equal_cards_at_once_are_two_or_people_are_asked(
-    name: str, apart: int, card: Card, split: list[int]
+    name: str, card: Card, split: list[int], apart: int
 ) -> None:
     """A line that was held up delivers them so: that they are equal is no reason to drop one in silence."""
     decoder, encode = SUBJECTS[name].decoder(), SUBJECTS[name].encoder()

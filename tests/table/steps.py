@@ -208,7 +208,7 @@ def do_bounce(play: Watched, a: int, b: int) -> None:
     shoe = play.state.shoe
     last = shoe.drawn[-1] if shoe and shoe.drawn else DECK[b % 52]
     if b % 3:
-        play.device(DeviceKind.BOUNCE, card=last)
+        play.device(DeviceKind.BOUNCE, card=last, unsure=b % 3 == 2)
     if a % 3:
         if b % 5 == 0:
             do_card(play, a, b)
