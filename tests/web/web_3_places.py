@@ -59,8 +59,9 @@ for (const css of ["#says", "#seconds", "#lying", "#actions button", "#told li"]
     if (there !== one && !one.contains(there)) found.push(`${css} is covered`);
   }
 }
-for (const one of document.querySelectorAll("body *:not(#past *)"))
-  if (one.getBoundingClientRect().right > innerWidth + 1) found.push(`too wide: ${one.outerHTML.slice(0, 80)}`);
+for (const one of document.querySelectorAll("body *:not(#past *)")) {
+  if (one.getBoundingClientRect().right > innerWidth + 1) found.push(`${one.outerHTML.slice(0, 80)} is wide`);
+}
 return found;
 """
 LOW = [(1024, 457), (844, 390)]
