@@ -120,4 +120,6 @@ def test_what_is_said_of_stakes_and_keys_is_so(browser: Browser) -> None:
             "Player: your bet lies there already",
         ]
         assert browser.text("#slip") == "0.00 USD"
+        browser.click("#done")
+        browser.wait_text("No further bet in this round.", "#told")
         assert "3 Tie" not in browser.text("footer"), "a table may have other areas: they show their numbers"

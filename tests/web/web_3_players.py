@@ -57,7 +57,7 @@ def test_a_round_worked_by_the_number_pad_and_a_bet_after_the_beep(browser: Brow
         at.show("ann")
         assert not at.placed()["all_placed"]
         browser.click("#done")
-        browser.wait_text("No further bet in this round", "#told")  # ten lie there
+        browser.wait_text("No bet in this round", "#told")
         assert at.placed()["all_placed"], "the dealer may close early"
         at.rig.do("bets close")
         browser.wait_text("No more bets", "#says")
