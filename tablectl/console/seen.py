@@ -19,8 +19,8 @@ POSITIONS = ("P1", "B1", "P2", "B2", "P3", "B3")
 NO_SERVER = "no game server is configured"
 """How the daemon's reason begins where a table plays for itself: no trouble."""
 
-FIRST_CARDS = ("Player's card", "Banker's card")
-"""What the daemon says while a hand's first cards are due: that is seen, and nobody calls it."""
+NOT_CALLED = ("Player's card", "Banker's card", "The scanner is ready")
+"""What the daemon says too, is seen anyhow (the place that is due, the scanner's light), and nobody calls."""
 
 
 def outcome(player: int | None, banker: int | None) -> str | None:
@@ -208,7 +208,7 @@ def read(raw: Mapping[str, Any], words: Language = ENGLISH) -> Seen:
         step_lost=raw.get("step_lost") is True and mapping(raw.get("scanner")).get("names_positions") is True,
         settled=f"{text(settled.get('where'), 24)} {text(settled.get('what'))}" if settled else "",
         unsettled=tuple(text(one, 24) for one in listed(raw.get("unsettled"))),
-        say=tuple(text(one) for one in listed(raw.get("say")) if one not in FIRST_CARDS),
+        say=tuple(text(one) for one in listed(raw.get("say")) if one not in NOT_CALLED),
         alerts=tuple(
             AlertSeen(text(one.get("alert"), 60), text(one.get("message"), 600), one.get("present") is True)
             for one in map(mapping, listed(raw.get("alerts")))

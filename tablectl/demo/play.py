@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import signal
 import socket
 import sys
 import tempfile
@@ -68,6 +69,23 @@ def _closing(steps: list[Callable[[], object]]) -> Iterator[None]:
                 step()
 
 
+@contextlib.contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """``kill`` and a terminal that is closed end it as Ctrl-C does: summed up, and no file left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ends = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is signal.SIG_DFL]
+    try:
+        for one in ends:
+            signal.signal(one, signal.default_int_handler)
+        yield
+    finally:
+        for one in ends:
+            signal.signal(one, signal.SIG_DFL)
+
+
+@_ended_as_by_ctrl_c()
 def main(
     *,
     shoe: str = "angel-eye",
@@ -85,7 +103,8 @@ def main(
 
     ``speed`` divides the betting window and the shoe's own pauses. ``server``: the address of another
     game server; its secret is read from the environment variable TABLECTL_PUSH_SECRET. ``web``: the pages
-    of the (first) table are there to be looked at. An interrupt ends the play; it is summed up all the same.
+    of the (first) table are there to be looked at. An interrupt or SIGTERM ends the play;
+    it is summed up all the same.
     """
     setup_logging("console", "error")
     sys.setswitchinterval(0.001)

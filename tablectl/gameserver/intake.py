@@ -126,6 +126,7 @@ class Intake:
         """What a table is told of it. Betting there is over: how much of its hand is missed is not known."""
         words = self._surprises.words(table, at, error)
         self._store.then(partial(self._windows.lost, table))
+        self._store.then(partial(self.bank.changed, table))
         return Reply(500, {"error": words})
 
     def _with_placed(self, table: str, reply: Reply) -> Reply:

@@ -278,6 +278,13 @@ def test_who_announces_the_result() -> None:
     assert next_words(Model(past=by_shoe), lost)[0].endswith("the shoe is out of step: announce it here")
 
 
+def test_only_what_is_called_is_said() -> None:
+    said = ["The scanner is ready", "No More Bets", "Player's card"]
+    for phase in ("betting", "dealing", "idle"):
+        shown = text(model(state(phase, say=said)))
+        assert " say No More Bets" in shown and "scanner is ready" not in shown and "'s card" not in shown
+
+
 def test_what_was_typed_is_shown_and_a_pin_is_not() -> None:
     made = model(held("called"))
     assert made.seen is not None

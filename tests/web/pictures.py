@@ -48,13 +48,13 @@ def play_round(table: ShownTable) -> bool:
 
 
 def player_page(place: Path) -> None:
-    """A player with a bet on the table and another one on the slip."""
+    """A player with a bet on the table and another one on the slip, after a hand of six cards."""
     with Pictured(seconds=20.0) as table, Browser(PAGE) as browser:
         table.start()
         store = Store(table.server_db)
         token = Players(store, Ledger(store)).add("anna", "USD", 500_00)
         store.close()
-        table.open_table(shoe(13))
+        table.open_table(shoe(36))
         browser.open(f"{table.server_url}/play/T07#{token}")
         for bet in ("1+#", "2##", "1#3+++++", "2##4+++++"):
             table.do("bets open")

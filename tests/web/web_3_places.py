@@ -59,9 +59,9 @@ for (const css of ["#says", "#seconds", "#lying", "#actions button", "#told li"]
     if (there !== one && !one.contains(there)) found.push(`${css} is covered`);
   }
 }
-for (const one of document.querySelectorAll("body *:not(#past *)"))
-  if (one.getBoundingClientRect().right > innerWidth + 1)
-    found.push(`too wide: ${one.outerHTML.slice(0, 80)}`);
+for (const one of document.querySelectorAll("body *:not(#past *)")) {
+  if (one.getBoundingClientRect().right > innerWidth + 1) found.push(`${one.outerHTML.slice(0, 80)} is wide`);
+}
 return found;
 """
 LOW = [(1024, 457), (844, 390)]
@@ -120,4 +120,6 @@ def test_what_is_said_of_stakes_and_keys_is_so(browser: Browser) -> None:
             "Player: your bet lies there already",
         ]
         assert browser.text("#slip") == "0.00 USD"
+        browser.click("#done")
+        browser.wait_text("No further bet in this round.", "#told")
         assert "3 Tie" not in browser.text("footer"), "a table may have other areas: they show their numbers"

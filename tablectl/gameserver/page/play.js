@@ -194,7 +194,7 @@ async function done() {
   if (idle()) return;
   slip.clear();
   const answer = await order(`${base}/wagers/done`, {}, word("done"));
-  if (answer?.done) tell([make("li", word("passed"), "good")]);
+  if (answer?.done) tell([make("li", word(model.wagers.length ? "nomore" : "passed"), "good")]);
 }
 
 function add(area, amount) {
