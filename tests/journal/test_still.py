@@ -20,7 +20,7 @@ from tablectl.cli.check.findings import FAIL, OK, WARN, Finding
 from tablectl.cli.check.journal import history, journal_findings
 from tablectl.clock import Instant
 from tablectl.config import load_config
-from tablectl.events import ControllerStarted, RoundResulted, private_body, public_body
+from tablectl.events import AlertRaised, ControllerStarted, RoundResulted, private_body, public_body
 from tablectl.journal import Journal, JournalFault, JournalUnavailable, Row, decode_row
 from tablectl.journal.beside import _ALSO, _MADE
 from tablectl.journal.reader import PAGE
@@ -46,8 +46,7 @@ def in_log(path: Path) -> None:
     """As a killed process leaves it: with a log, whose rows are in no other file."""
     with contextlib.closing(Journal.open(path, "T07")) as journal:
         row, sequence = journal.last()
-        (last,) = journal.rows(row - 1)
-        event, _ = decode_row(last)
+        event = AlertRaised(alert="beeper", message="no such card")
         at = Instant(row + 1, row + 1)
         body = public_body(event, table="T07", epoch=journal.epoch, sequence=sequence + 1, at=at, test=True)
         more = Row(row + 1, sequence + 1, body, private_body(event, at))
