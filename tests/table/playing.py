@@ -16,6 +16,7 @@ from tablectl import events as ev
 from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND, Instant
 from tablectl.house import HouseRules
+from tablectl.past.settled import table_of
 from tablectl.profiles import load_rules
 from tablectl.scanner import (
     Arrived,
@@ -392,7 +393,8 @@ def past_round(events: Sequence[ev.Event], target: str) -> Past | None:
     if rules is None or (result is None and not voided):
         return None
     shoe, number = map(int, target.split("/"))
-    return Past(shoe, number, result, revision, voided, rules)
+    table = table_of([event for event in events if event.shoe == shoe])
+    return Past(shoe, number, result, revision, voided, rules, table)
 
 
 class Recorded(Simulation):

@@ -294,6 +294,43 @@ def test_what_is_said_of_it_is_yes_or_no() -> None:
     assert "no card lies aside" in play.refused(Kind.AMEND, round="1/1", B1="7D", P3="9H", same="yes")
 
 
+# --- a shoe that has ended
+# -----------------------------------------------------------------------------------
+
+
+def finished(cards: str, burns: str = "7S 7S 7S 7S 7S 7S", *, excess: str = "") -> Play:
+    """1/1 is out, and so is its shoe."""
+    play = Play()
+    play.idle(burns)
+    play.round(cards)
+    if excess:
+        play.scan(excess)
+        play.release("burn")
+    play.do(Kind.SHOE_END)
+    return play
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_ninth_copy_is_none_in_a_shoe_that_has_ended_either(later: bool) -> None:
+    play = finished("7S 9D 7S KS")
+    if later:
+        play.do(Kind.SHOE_NEW)
+    assert "copy 9 of 7S" in play.refused(Kind.AMEND, round="1/1", B1="7S", B2="2D")
+
+
+def test_nor_one_more_when_it_was_amended_before() -> None:
+    play = finished("7S 9D 6S KS")
+    play.do(Kind.AMEND, round="1/1", P2="7S")
+    assert "copy 9 of 7S" in play.refused(Kind.AMEND, round="1/1", B1="7S", B2="2D")
+
+
+def test_the_eighth_copy_that_was_burned_is_no_ninth_in_the_hand() -> None:
+    play = finished("7S 3H 2C 4H", excess="7S")
+    play.do(Kind.AMEND, round="1/1", P2="8C", P3="7S")
+    assert play.of(ev.RoundAmended)[-1].uses == ("burned",)
+    play.do(Kind.AMEND, round="1/1", B1="3S")
+
+
 # --- read twice --------------------------------------------------------------------------------------------
 
 
