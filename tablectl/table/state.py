@@ -229,11 +229,6 @@ class State:
     version: int = 0
 
     @property
-    def reserved(self) -> tuple[Card, ...]:
-        """Cards in excess of an earlier hand that are the first ones of the next."""
-        return tuple(one.card for one in self.aside if one.place == RESERVED and one.card is not None)
-
-    @property
     def the_shoe(self) -> Shoe:
         """The shoe in play, where there must be one."""
         assert self.shoe is not None, "there is no shoe in play"
@@ -255,6 +250,11 @@ class State:
     def held(self) -> bool:
         """Whether a hold lies over the phase."""
         return bool(self.holds)
+
+    @property
+    def reserved(self) -> tuple[Card, ...]:
+        """Cards in excess of an earlier hand that are the first ones of the next."""
+        return tuple(one.card for one in self.aside if one.place == RESERVED and one.card is not None)
 
     @property
     def labels_compared(self) -> bool:
