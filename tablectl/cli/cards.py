@@ -7,6 +7,7 @@ cards kept under a hold, in the order in which they came.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -127,3 +128,25 @@ LAID = LaidType()
 PLACE = PlaceType()
 PLACE_OR_KEPT = PlaceType(kept=True)
 WHAT = WhatType()
+
+
+def same_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether a card that is told is one which lies aside already: what the table asks where it cannot
+    know."""
+    same = click.option(
+        "--same", "same", flag_value="yes", help="The card lies aside already: burned, reserved or used."
+    )
+    another = click.option(
+        "--another", "same", flag_value="no", help="The card is none of those: it was never counted."
+    )
+    return same(another(command))
+
+
+def said(same: str | None) -> dict[str, str]:
+    """The argument that tells it."""
+    return {} if same is None else {"same": same}
+
+
+def flag(same: str | None) -> list[str]:
+    """As it is typed."""
+    return {"yes": ["--same"], "no": ["--another"]}.get(same or "", [])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from tablectl.cli.arguments import ROUND
-from tablectl.cli.cards import CARD, LAID, PLACE, PLACE_OR_KEPT
+from tablectl.cli.cards import CARD, LAID, PLACE, PLACE_OR_KEPT, flag, said, same_options
 from tablectl.cli.order import Given, Order, pit_boss_options
 from tablectl.cli.output import Refused
 from tablectl.cli.send import carry_out
@@ -33,16 +33,17 @@ def correct(given: Given, position: str, card: str) -> int:
 @click.command("insert")
 @click.argument("position", metavar="POS", type=PLACE)
 @click.argument("card", metavar="CARD", type=CARD)
+@same_options
 @pit_boss_options
-def insert(given: Given, position: str, card: str) -> int:
+def insert(given: Given, position: str, card: str, same: str | None) -> int:
     """CARD lies at POS (P1 to B3) and was not scanned; the cards scanned behind it move on by the rule.
 
     CARD is rank and suit: 8S, TH (10H is the same).
 
     Example:  tablectl insert B1 TH --state 512 --as bo --reason "missed: seen on video"
     """
-    args = {"position": position, "card": card}
-    return carry_out(given, Order("insert", args, ["insert", position, card]))
+    args = {"position": position, "card": card, **said(same)}
+    return carry_out(given, Order("insert", args, ["insert", position, card, *flag(same)]))
 
 
 @click.command("move")
@@ -64,16 +65,17 @@ def move(given: Given, position: str, to: str) -> int:
 @click.command("enter")
 @click.argument("position", metavar="POS", type=PLACE)
 @click.argument("card", metavar="CARD", type=CARD)
+@same_options
 @pit_boss_options
-def enter(given: Given, position: str, card: str) -> int:
+def enter(given: Given, position: str, card: str, same: str | None) -> int:
     """CARD lies at POS (P1 to B3) and cannot be scanned: it is entered by hand, and published as such.
 
     CARD is rank and suit: 8S, TH (10H is the same).
 
     Example:  tablectl enter P3 TH --state 512 --as bo --reason "device: the shoe is dead"
     """
-    args = {"position": position, "card": card}
-    return carry_out(given, Order("enter", args, ["enter", position, card]))
+    args = {"position": position, "card": card, **said(same)}
+    return carry_out(given, Order("enter", args, ["enter", position, card, *flag(same)]))
 
 
 @click.command("void")
@@ -117,8 +119,9 @@ def _in_play(given: Given) -> object:
 @click.command("amend")
 @click.argument("which", metavar="SHOE/ROUND", type=ROUND)
 @click.argument("cards", metavar="POS=CARD…", type=LAID, nargs=-1, required=True)
+@same_options
 @pit_boss_options
-def amend(given: Given, which: str, cards: tuple[tuple[str, str], ...]) -> int:
+def amend(given: Given, which: str, cards: tuple[tuple[str, str], ...], same: str | None) -> int:
     """Correct the cards of a round that has its result, and the result with them.
 
     Name the positions that were wrong: POS is P1 to B3, CARD is rank and suit (8S, TH or 10H), or none
@@ -132,8 +135,8 @@ def amend(given: Given, which: str, cards: tuple[tuple[str, str], ...]) -> int:
     if len(laid) != len(cards):
         twice = next(place for place, _ in cards if [other for other, _ in cards].count(place) > 1)
         raise click.UsageError(f"{twice} is named twice")
-    words = ["amend", which, *(f"{place}={card}" for place, card in laid.items())]
-    return carry_out(given, Order("amend", {"round": which, **laid}, words, looks_back=which))
+    words = ["amend", which, *(f"{place}={card}" for place, card in laid.items()), *flag(same)]
+    return carry_out(given, Order("amend", {"round": which, **laid, **said(same)}, words, looks_back=which))
 
 
 COMMANDS: tuple[click.Command, ...] = (correct, insert, move, enter, void, amend)

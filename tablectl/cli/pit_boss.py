@@ -11,21 +11,25 @@ import click
 
 from tablectl.cli import corrections, shoe
 from tablectl.cli.arguments import Text
+from tablectl.cli.cards import flag, said, same_options
 from tablectl.cli.order import Given, Order, dealer_options, pit_boss_options
 from tablectl.cli.send import carry_out
 
 
 @click.command("release")
 @click.argument("action", type=Text(40))
+@same_options
 @pit_boss_options
-def release(given: Given, action: str) -> int:
+def release(given: Given, action: str, same: str | None) -> int:
     """Take a way out of a hold; `tablectl status` shows which there are.
 
     Without --round or --state it only shows what would happen.
 
     Example:  tablectl release burn --state 512 --as bo --reason "dealing: drawn by mistake"
     """
-    return carry_out(given, Order("release", {"action": action}, ["release", action]))
+    return carry_out(
+        given, Order("release", {"action": action, **said(same)}, ["release", action, *flag(same)])
+    )
 
 
 class _BurnGroup(click.Group):

@@ -109,7 +109,8 @@ def _would(order: Order, state: State) -> str:
             )
         return f"This would void round {args.get('round') or state.where}; its cards stay used."
     if order.command == "amend":
-        cards = ", ".join(f"{card} at {place}" for place, card in args.items() if place != "round")
+        laid = [(place, card) for place, card in args.items() if place not in ("round", "same")]
+        cards = ", ".join(f"{card} at {place}" for place, card in laid)
         return f"This would amend round {order.looks_back}: {cards}; its result becomes what those cards say."
     if order.command == "shoe inspect":
         found = "; ".join(f"{name} {text}" for name, text in args.items() if name != "method")

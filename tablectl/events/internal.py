@@ -136,11 +136,15 @@ class ScanUnread(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardDropped(Event):
-    """The newest card kept with a hold was one card read twice: the repeat is not counted any more."""
+    """The newest card kept with a hold was one card read twice: the repeat is not counted any more.
+
+    ``taken``: it was burned or reserved meanwhile; which one it is of the cards that lie aside.
+    """
 
     TYPE = "card.dropped"
     PUBLIC = False
     approved_by: str
+    taken: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

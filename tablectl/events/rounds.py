@@ -62,6 +62,10 @@ class CardDealt(Event):
     """Whether the shoe's own label for it may be believed from here on."""
     approved_by: str | None = private()
     """For ``source = manual``: who entered it."""
+    uses: str | None = private()
+    """For ``source = manual``: where it lay since it was drawn, reserved or burned; counted then."""
+    taken: int | None = private()
+    """Which one it is of the cards that lie aside."""
     remind_boot: int | None = private()
     """When (boot ns) the dealer is reminded of the card that is due then."""
 
@@ -94,6 +98,11 @@ class HandCorrected(Event):
     player: tuple[str, ...] = private(())
     banker: tuple[str, ...] = private(())
     kept: tuple[str, ...] = private(())
+    uses: tuple[str, ...] = private(())
+    """Where cards lay that were drawn before and are of this hand, or kept with it, again: reserved or
+    burned."""
+    taken: tuple[int, ...] = private(())
+    """Which ones they are of the cards that lie aside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,4 +168,9 @@ class RoundAmended(Event):
     approved_by: str
     revision: int
     uses: tuple[str, ...] = private(())
-    """Where the first cards new to the hand lay that were counted already: kept, reserved or burned."""
+    """Where cards new to the hand lay that were counted already: kept, reserved, burned or used."""
+    taken: tuple[int, ...] | None = private()
+    """Which ones they were there: indexes into the cards kept, else into those that lie aside.
+
+    None, in the first releases: the first cards there, for the first ones new to the hand.
+    """

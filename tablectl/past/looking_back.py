@@ -5,6 +5,7 @@ Every method reads the disk: call it off the event loop.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tablectl.events import ShoeEnded, ShoeStarted
@@ -12,7 +13,7 @@ from tablectl.journal import JournalReader
 from tablectl.journal.rows import JournalFault, Row, decode_row
 from tablectl.past.explain import Decode, Entry, explain
 from tablectl.past.round_view import round_view
-from tablectl.past.settled import past_of
+from tablectl.past.settled import past_of, table_of
 from tablectl.past.shoe_report import shoe_report
 from tablectl.scanner import Decoder, Driver, Scan
 from tablectl.table import State
@@ -59,7 +60,14 @@ class LookingBack:
     def past(self, shoe: int, round_: int) -> Past | None:
         """A settled round for the commands that look back; None: not settled, or not (yet) here."""
         rows = self._reader.round_rows(shoe, round_)
-        return past_of(rows, self._started(shoe)) if rows else None
+        started = self._started(shoe)
+        past = past_of(rows, started) if rows else None
+        if past is None or started is None:
+            return past
+        if self._reader.shoe_row(shoe, ShoeEnded.TYPE, started.row) is None:
+            return past
+        events = (decode_row(row)[0] for row in self._reader.shoe_rows(shoe, started.row))
+        return replace(past, table=table_of(events))
 
     def round(self, state: State, shoe: int, round_: int, *, reveal: bool = False) -> dict[str, Any] | None:
         """One round card by card; None: there is none. ``reveal``: with every face."""

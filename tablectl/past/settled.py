@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tablectl.events import RoundAmended, RoundResulted, RoundVoided, ShoeStarted
+from tablectl.events import Event, RoundAmended, RoundResulted, RoundVoided, ShoeEnded, ShoeStarted
 from tablectl.house import HouseRules
 from tablectl.journal.rows import JournalFault, Row, decode_row
+from tablectl.table import State, evolve
 from tablectl.table.inputs import Past
 
 _ROUND = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})", re.ASCII)
@@ -64,3 +65,22 @@ def past_of(rows: Sequence[Row], shoe_row: Row | None) -> Past | None:
     if result is None and not voided:
         return None
     return Past(*where, result, revision, voided, HouseRules.from_dict(shoe.rules))
+
+
+def table_of(events: Iterable[Event]) -> State | None:
+    """The table as a shoe left it, from the shoe's own events; None while it is in play.
+
+    What was found out of its rounds since is counted as if the shoe were in play.
+    """
+    state, over = State(), False
+    for event in events:
+        match event:
+            case ShoeEnded():
+                over = True
+            case RoundAmended() | RoundVoided():
+                state = evolve(state, event)
+            case _ if not over:
+                state = evolve(state, event)
+            case _:
+                pass
+    return state if over and state.shoe is not None else None

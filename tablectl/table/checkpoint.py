@@ -16,7 +16,7 @@ from tablectl.table.state import Phase, State
 
 _BEGUN_ANEW = frozenset(
     {
-        *("rules", "shoe", "round", "holds", "loose", "reserved", "rescan", "counting", "bounced"),
+        *("rules", "shoe", "round", "holds", "loose", "aside", "rescan", "counting", "bounced"),
         *("before_shoe", "by_hand", "burns_behind", "tags"),
     }
 )
@@ -28,7 +28,7 @@ _KEPT = tuple(f.name for f in dataclasses.fields(State) if f.name not in _BEGUN_
 def take(state: State) -> dict[str, Any]:
     """The state as plain JSON values. Only between shoes, without a hold."""
     assert state.shoe is None and state.round is None and not state.holds and not state.loose
-    assert not state.reserved and state.rescan is None and state.counting is None and not state.by_hand
+    assert not state.aside and state.rescan is None and state.counting is None and not state.by_hand
     plain: dict[str, Any] = json.loads(json.dumps({name: getattr(state, name) for name in _KEPT}))
     return plain
 

@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tablectl import events as ev
-from tablectl.cards import Card, Position
+from tablectl.cards import Card, Position, Side
 from tablectl.rules import deal, draws
 from tablectl.shoe import Shoe
 from tablectl.table import words
+from tablectl.table.aside import newest, surplus
+from tablectl.table.claims import Claim, answer, claim
 from tablectl.table.dealing import lay
 from tablectl.table.evolve_round import UNREAD
 from tablectl.table.holds import enterable, offered, read_twice
 from tablectl.table.inputs import Command
 from tablectl.table.rounds import hand_complete
-from tablectl.table.state import HAND, told_by_hand
+from tablectl.table.state import HAND, KEPT, RESERVED, told_by_hand
 from tablectl.table.turn import Refused, Turn
 
 _FACE_DOWN = 4
@@ -32,23 +34,37 @@ _FACE_DOWN = 4
 
 
 def redeal(
-    turn: Turn, cards: Sequence[Card], kept: Sequence[Card | None], how: str, command: Command
+    turn: Turn,
+    cards: Sequence[Card],
+    kept: Sequence[Card | None],
+    how: str,
+    command: Command,
+    claims: Sequence[Claim] = (),
 ) -> None:
     """The hand is these ``cards`` in the order they were drawn, and these are ``kept`` besides.
 
-    Raises :class:`Refused` when the shoe cannot have held them.
+    ``claims``: where some of them lay aside until now. What was reserved behind the hand as it was is kept
+    with the hold again, unless it is still what comes behind it. Raises :class:`Refused` when the shoe cannot
+    have held them.
     """
     r = turn.round
     most = len(cards) if r.turned else _FACE_DOWN
     laid, rest = deal(cards[:most])
     excess = (*rest, *cards[most:])
-    kept = (*excess, *kept)
-    before = [*r.dealt, *(loose.card for loose in turn.state.loose)]
+    back = [
+        Claim(one.place, i, one.card)
+        for i, one in enumerate(turn.state.aside)
+        if one.place == RESERVED and i not in {taken.index for taken in claims}
+    ]
+    player, banker = ([card for at, card in laid.items() if at.side is side] for side in Side)
+    side = draws([c.points for c in player], [c.points for c in banker])
+    if not back or not r.turned or (side is None and not excess):
+        back = []
+    kept = (*excess, *(one.card for one in back), *kept)
+    claims = (*claims, *back)
+    before = [*r.dealt, *(loose.card for loose in turn.state.loose), *(one.card for one in claims)]
     check_possible(turn.shoe, turn.shoe.recount(before, [*laid.values(), *kept]))
     assert command.person is not None and command.reason is not None
-    player = [card for position, card in laid.items() if position.value[0] == "P"]
-    banker = [card for position, card in laid.items() if position.value[0] == "B"]
-    side = draws([c.points for c in player], [c.points for c in banker])
     unread = turn.state.unread and how != "rescan"
     turn.emit(
         ev.HandCorrected(
@@ -61,6 +77,8 @@ def redeal(
             player=tuple(map(str, player)),
             banker=tuple(map(str, banker)),
             kept=tuple(UNREAD if card is None else str(card) for card in kept),
+            uses=tuple(one.place for one in claims),
+            taken=tuple(one.index for one in claims),
             **turn.where,
         )
     )
@@ -73,6 +91,8 @@ def redeal(
         turn.hold("unturned", "First: turn.")
     elif excess:
         turn.hold("overdraw", "It no longer belongs to the hand.")
+    elif back:
+        turn.hold("overdraw", "A card reserved for the next round may be one of this hand.")
 
 
 def _told(cards: dict[Position, Card], *, shown: bool) -> dict[str, str]:
@@ -187,9 +207,12 @@ def insert(turn: Turn, command: Command) -> None:
     else:
         at = _in_hand(turn, text)
     cards.insert(at, card)
-    redeal(turn, cards, _kept(turn), "insert", command)
+    found, kept = _aside(turn, card, command, kept=True), _kept(turn)
+    if found and found[0].place == KEPT:
+        kept.pop(found[0].index)
+    redeal(turn, cards, kept, "insert", command, [one for one in found if one.place != KEPT])
     _ask_about_kept(turn)
-    turn.answer = f"inserted at {text}{_again(turn)}"
+    turn.answer = f"inserted at {text}{_moved(found)}{_again(turn)}"
 
 
 def move(turn: Turn, command: Command) -> None:
@@ -232,14 +255,12 @@ def enter(turn: Turn, command: Command) -> None:
     assert due is not None and command.person is not None and command.reason is not None
     if text != due.value:
         raise Refused(f"{due} is due, not {text[:10]!r}")
-    problem = turn.shoe.problem(card)
-    if problem:
-        raise Refused(
-            f"that would be {problem}; look at the cards again, an earlier one may have been read wrong"
-        )
-    lay(turn, card, in_step=False, source="manual", approved_by=command.person)
+    found = _aside(turn, card, command)
+    after = turn.shoe.recount([one.card for one in found], [card])
+    check_possible(turn.shoe, after)
+    lay(turn, card, in_step=False, source="manual", approved_by=command.person, found=found)
     _ask_about_kept(turn)
-    turn.answer = f"{due} entered"
+    turn.answer = f"{due} entered{_moved(found)}"
     if not turn.state.loose and any(h.code == "card-unreadable" for h in turn.state.holds):
         turn.emit(
             ev.TableReleased(
@@ -254,6 +275,24 @@ def enter(turn: Turn, command: Command) -> None:
         turn.answer += _again(turn) if turn.state.nothing_due else f"; next: {words.next_step(turn.round)}"
     elif turn.state.nothing_due:
         hand_complete(turn)
+
+
+def _aside(turn: Turn, card: Card, command: Command, *, kept: bool = False) -> tuple[Claim, ...]:
+    """Where a card that is told of the round in play lay aside until now, if it did. Raises
+    :class:`Refused`."""
+    said = answer(command)
+    found = claim(turn.state, turn.round.number, card, said, kept=kept)
+    if found is not None and turn.state.unread and said is None:
+        raise Refused(
+            f"{card}: a card of this round that lies aside has that face, and another one could not be read;"
+            " if it is the one aside, again with --same; if it is the unread one, with --another"
+        )
+    return () if found is None else (found,)
+
+
+def _moved(found: Sequence[Claim]) -> str:
+    """That a card was not counted again, and why."""
+    return "".join(f"; it was {one.place} before and is counted once" for one in found)
 
 
 def _ask_about_kept(turn: Turn) -> None:
@@ -302,13 +341,29 @@ def take_rescanned(turn: Turn, command: Command) -> None:
         cards[_in_hand(turn, rescan.what)] = rescan.cards[0]
     if cards != list(turn.round.dealt) or kept != _kept(turn) or (turn.state.unread and rescan.what == HAND):
         try:
-            redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command)
+            found = _scanned_aside(turn, cards, command) if rescan.what == HAND else ()
+            redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command, found)
         except Refused as refusal:
             raise Refused(f"{refusal}; give this scanning up: release keep, then scan again") from None
 
 
+def _scanned_aside(turn: Turn, cards: Sequence[Card], command: Command) -> tuple[Claim, ...]:
+    """Where the cards lay aside that are more than the table knew on it. Raises :class:`Refused`."""
+    known = [*turn.round.dealt, *_kept(turn)]
+    more, said = len(cards) - len(known), answer(command)
+    # What is there by its face first, then from the last card on, which is the likeliest to have lain aside.
+    alike = [one.card for one in turn.state.aside if one.round == turn.round.number]
+    new = [card for card in surplus(cards, known) if card is not None][::-1]
+    new.sort(key=lambda card: card not in alike)
+    found: list[Claim] = []
+    for card in new[: max(0, more)]:
+        one = claim(turn.state, turn.round.number, card, said, found)
+        found += [] if one is None else [one]
+    return tuple(found)
+
+
 def drop(turn: Turn, command: Command) -> None:
-    """The last card was read twice: the repeat is taken back out of hand and count."""
+    """The last card was read twice: the repeat is taken back out of hand and count, wherever it lies."""
     if not read_twice(turn.state):
         raise Refused(
             "the last two cards read are not the same; a card is never dropped. See the other ways out"
@@ -316,5 +371,7 @@ def drop(turn: Turn, command: Command) -> None:
     assert command.person is not None
     if turn.state.loose:
         turn.emit(ev.CardDropped(approved_by=command.person, **turn.where))
+    elif (last := newest(turn.state)) is not None:
+        turn.emit(ev.CardDropped(approved_by=command.person, taken=last, **turn.where))
     else:
         redeal(turn, turn.round.dealt[:-1], (), "drop", command)

@@ -6,12 +6,15 @@ takes a place that the rule does not give it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tablectl import events as ev
 from tablectl.cards import Card, Position
 from tablectl.clock import SECOND
 from tablectl.rules import draws
 from tablectl.scanner import Arrived, Label, Scan
 from tablectl.table import words
+from tablectl.table.claims import Claim
 from tablectl.table.evolve import HANDLING
 from tablectl.table.holds import another_than_unread
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
@@ -282,8 +285,10 @@ def lay(
     reserved: bool = False,
     source: str = "scanner",
     approved_by: str | None = None,
+    found: Sequence[Claim] = (),
 ) -> None:
-    """Give ``card`` the position that is due, and say what comes next."""
+    """Give ``card`` the position that is due, and say what comes next. ``found``: where it lay aside, if it
+    did."""
     r = turn.round
     due = r.due
     assert due is not None
@@ -306,6 +311,8 @@ def lay(
             reserved=reserved,
             in_step=in_step,
             approved_by=approved_by,
+            uses=found[0].place if found else None,
+            taken=found[0].index if found else None,
             remind_boot=remind if waits else None,
             **turn.where,
         )

@@ -49,7 +49,7 @@ def _matters(old: State, new: State) -> bool:
     """Whether phase, holds or cards changed, so that a command must have seen it."""
     if old.phase is not new.phase or old.holds is not new.holds or old.loose is not new.loose:
         return True
-    if old.rescan is not new.rescan or old.reserved is not new.reserved or old.revisions is not new.revisions:
+    if old.rescan is not new.rescan or old.aside is not new.aside or old.revisions is not new.revisions:
         return True
     if old.shoe is not new.shoe and (
         old.shoe is None or new.shoe is None or old.shoe.drawn is not new.shoe.drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 from tablectl import events as ev
@@ -12,13 +12,23 @@ from tablectl.cards import Card, Position, Side
 from tablectl.clock import SECOND
 from tablectl.frozen import replace
 from tablectl.shoe import Shoe
-from tablectl.table.state import Loose, Phase, Rescan, Round, State, ToldByHand
+from tablectl.table import aside
+from tablectl.table.state import (
+    BURNED,
+    KEPT,
+    RESERVED,
+    USED,
+    Aside,
+    Loose,
+    Phase,
+    Rescan,
+    Round,
+    State,
+    ToldByHand,
+)
 
 UNREAD = "?"
 """How an event names a kept card that could not be read."""
-
-KEPT, RESERVED, BURNED = "kept", "reserved", "burned"
-"""Where a card lay that an amended round turned out to have."""
 
 
 def _begin_round(state: State, new: Round, phase: Phase) -> State:
@@ -70,18 +80,27 @@ def _card_dealt(state: State, event: ev.CardDealt) -> State:
     r = state.the_round
     gap = r.gap and not event.in_step
     r = replace(r, gap=gap, gap_told=r.gap_told and (gap or r.gap_before))
-    told = (ToldByHand(r.number, event.position, card),) if event.source == "manual" else ()
+    by_hand = event.source == "manual" and event.taken is None
+    told = (ToldByHand(r.number, event.position, card),) if by_hand else ()
     if event.position.side is Side.PLAYER:
         r = replace(r, player=(*r.player, card), in_step=event.in_step, remind_deadline=event.remind_boot)
     else:
         r = replace(r, banker=(*r.banker, card), in_step=event.in_step, remind_deadline=event.remind_boot)
+    shoe = state.the_shoe
+    if event.taken is not None:
+        shoe = shoe.recount([state.aside[event.taken].card], [card])
+    elif not event.kept and not event.reserved:
+        shoe = shoe.take(card)
+    if event.reserved:
+        state = aside.lend(state, r.number)
+    state = replace(state, shoe=shoe)
+    if event.taken is not None:
+        state = aside.taken(state, (event.taken,))
     return replace(
         state,
         phase=Phase.DEALING if r.due else Phase.COMPLETE,
         round=r,
-        shoe=state.the_shoe if event.kept or event.reserved else state.the_shoe.take(card),
         loose=state.loose[1:] if event.kept else state.loose,
-        reserved=state.reserved[1:] if event.reserved else state.reserved,
         by_hand=(*state.by_hand, *told),
         step_lost=not event.in_step,
         standby=False,
@@ -95,6 +114,8 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
     before = state.the_round
     player, banker = (tuple(map(Card.parse, hand)) for hand in (event.player, event.banker))
     kept = tuple(None if face == UNREAD else Card.parse(face) for face in event.kept)
+    lay = tuple(state.aside[i].card for i in event.taken)
+    state = aside.taken(state, event.taken)
     old = tuple(loose.card for loose in state.loose)
     more = len(kept) - len(old)
     # What was kept before keeps its label; what the rule took out of the hand has none.
@@ -103,13 +124,14 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
     loose = (*(Loose(card, "", "overdraw") for card in new), *(state.loose if same else ()))
     r = replace(before, player=player, banker=banker, in_step=False, remind_deadline=None)
     dealing = Phase.DEALING if player else Phase.NO_MORE_BETS
+    was = (*before.dealt, *old, *lay)
     return replace(
-        state,
+        aside.lent_are(state, r.number, r.dealt),
         phase=dealing if r.due else Phase.COMPLETE,
         round=r,
-        shoe=state.the_shoe.recount((*before.dealt, *old), (*r.dealt, *kept)),
+        shoe=state.the_shoe.recount(was, (*r.dealt, *kept)),
         loose=loose,
-        by_hand=(*state.by_hand, *_told(event, r, (*before.dealt, *old), kept, state.by_hand)),
+        by_hand=(*state.by_hand, *_told(event, r, was, kept, state.by_hand)),
         standby=False,
         step_lost=True,
         unread=0 if event.how == "rescan" or r.due is None else state.unread,
@@ -177,11 +199,18 @@ def _round_resulted(state: State, event: ev.RoundResulted) -> State:
 
 def _round_voided(state: State, event: ev.RoundVoided) -> State:
     text = f"void, approved by {event.approved_by}"
+    loose = [kept.card for kept in state.loose]
     if event.earlier:
         state = _revised(state, event, 0, text)
+        if state.shoe is None or state.shoe.number != event.shoe:
+            return state
+        assert event.round is not None
+        cards = [Card.parse(card) for card in event.cards.values()]
+        state = aside.round_void(state, event.round, [*cards, *(loose if event.uses_kept else ())])
         return replace(state, loose=()) if event.uses_kept else state
+    r = state.the_round
     return replace(
-        state,
+        aside.round_void(state, r.number, [*r.dealt, *loose]),
         phase=Phase.IDLE,
         round=None,
         loose=(),
@@ -218,21 +247,84 @@ def _round_amended(state: State, event: ev.RoundAmended) -> State:
     before, after = cards_told(event.before), cards_told(event.after)
     assert event.round is not None
     again = {told.position for told in state.by_hand if told.round == event.round}
-    new = [at for at in after if at not in before][len(event.uses) :]
+    if event.taken is None:
+        new = [at for at in after if at not in before][len(event.uses) :]
+        used = _used(state, event.uses)
+        used = replace(used, shoe=amended_shoe(used.the_shoe, before, after, event.uses))
+    else:
+        lay = [one.card for one in laid_aside(state, event.uses, event.taken)]
+        new = [at for at in come(before, after, lay) if after[at] not in lay]
+        used = amended(state, event.round, before, after, event.uses, event.taken)
     told = [ToldByHand(event.round, at, card) for at, card in after.items() if at in new or at in again]
-    return replace(
-        _used(state, event.uses),
-        shoe=amended_shoe(state.shoe, before, after, event.uses),
-        by_hand=(*state.by_hand, *told),
-    )
+    return replace(used, by_hand=(*state.by_hand, *told))
+
+
+def amended(
+    state: State,
+    number: int,
+    before: Mapping[Position, Card],
+    after: Mapping[Position, Card],
+    uses: Sequence[str],
+    taken: Sequence[int],
+) -> State:
+    """The table after round ``number`` of its shoe, ``before``, turned out to be ``after``.
+
+    ``uses``, ``taken``: where cards that came to it lay, and which ones they are there; more were not counted
+    yet. A card that is no longer of the hand was drawn all the same.
+    """
+    places = list(zip(uses, taken, strict=True))
+    kept = {i for place, i in places if place == KEPT}
+    others = {i for place, i in places if place != KEPT}
+    lay = [one.card for one in laid_aside(state, uses, taken)]
+    away = gone(before, after)
+    shoe = state.the_shoe.recount([*before.values(), *lay], [*after.values(), *away])
+    state = aside.taken(replace(state, shoe=shoe), others)
+    state = replace(state, loose=tuple(one for i, one in enumerate(state.loose) if i not in kept))
+    state = aside.lent_are(state, number, tuple(after.values()))
+    return aside.put(state, USED, away, of=number)
+
+
+def laid_aside(state: State, uses: Sequence[str], taken: Sequence[int]) -> list[Loose | Aside]:
+    """The cards that lie at these places."""
+    pairs = zip(uses, taken, strict=True)
+    return [state.loose[i] if place == KEPT else state.aside[i] for place, i in pairs]
+
+
+def come(
+    before: Mapping[Position, Card], after: Mapping[Position, Card], known: Collection[Card | None] = ()
+) -> list[Position]:
+    """Where the cards lie that are more than there were; ``known``: those of which it is likely.
+
+    Where all cards from before are there still, it is the others, for some moved up. Else a card was read
+    wrong too, and it is those in places that had none; but what only moved up to such a place is not more.
+    """
+    more = max(0, len(after) - len(before))
+    left = Counter(before.values())
+    others = []
+    for at, card in after.items():
+        left[card] -= 1
+        if left[card] < 0:
+            others.append(at)
+
+    def doubt(at: Position) -> int:
+        if at in others:
+            return 0 if at not in before else 1 if after[at] in known else 3
+        return 2
+
+    found = others if len(others) == more else [at for at in after if at in others or at not in before]
+    return sorted(found, key=doubt)[:more]
+
+
+def gone(before: Mapping[Position, Card], after: Mapping[Position, Card]) -> list[Card]:
+    """The cards that are less than there were."""
+    return [before[at] for at in come(after, before)]
 
 
 def _used(state: State, uses: tuple[str, ...]) -> State:
-    return replace(
-        state,
-        loose=state.loose[uses.count(KEPT) :],
-        reserved=state.reserved[uses.count(RESERVED) :],
-    )
+    """As the first releases wrote it: the first cards kept or reserved, or the last one burned."""
+    reserved = [i for i, one in enumerate(state.aside) if one.place == RESERVED][: uses.count(RESERVED)]
+    state = aside.unburned(aside.taken(state, reserved), uses.count(BURNED))
+    return replace(state, loose=state.loose[uses.count(KEPT) :])
 
 
 def cards_told(result: Mapping[str, Any]) -> dict[Position, Card]:
@@ -255,8 +347,6 @@ def amended_shoe(
     """
     stays = [position for position in before if position in after]
     new = [card for position, card in after.items() if position not in before]
-    if BURNED in uses:
-        shoe = replace(shoe, burned=shoe.burned[: -uses.count(BURNED)])
     return shoe.recount(
         [before[position] for position in stays],
         [*(after[position] for position in stays), *new[len(uses) :]],

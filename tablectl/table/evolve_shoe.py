@@ -10,7 +10,8 @@ from tablectl.cards import Card, Position
 from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
-from tablectl.table.state import Loose, Phase, State, ToldByHand, told_by_hand
+from tablectl.table.aside import put, taken
+from tablectl.table.state import BURNED, RESERVED, Loose, Phase, State, ToldByHand, told_by_hand
 
 
 def _shoe_started(state: State, event: ev.ShoeStarted) -> State:
@@ -83,7 +84,10 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
     shoe = replace(shoe, burned=(*shoe.burned, event.card or unknown))
     loose = state.loose[1:] if event.kept else state.loose
     unread = state.unread if event.kept else 0
+    excess = event.kept and state.phase is not Phase.BURNING
     state = in_hand(replace(state, shoe=shoe, loose=loose), event.label)
+    if excess:
+        state = put(state, BURNED, (card,), at=len(shoe.burned) - 1)
     return replace(_after_burn(state, event.left), unread=unread)
 
 
@@ -102,7 +106,7 @@ def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
         shoe=None,
         round=None,
         loose=(),
-        reserved=(),
+        aside=(),
         by_hand=(),
         rescan=None,
         before_shoe=None,
@@ -150,7 +154,10 @@ def in_hand(state: State, label: str) -> State:
     return replace(state, standby=False, step_lost=True)
 
 
-def _card_dropped(state: State, _: ev.CardDropped) -> State:
+def _card_dropped(state: State, event: ev.CardDropped) -> State:
+    if event.taken is not None:
+        card = state.aside[event.taken].card
+        return taken(replace(state, shoe=state.the_shoe.untake(card)), (event.taken,))
     last = state.loose[-1]
     told = told_by_hand(state, last.label, last.card)
     return replace(
@@ -181,8 +188,8 @@ def _kept_moved(state: State, event: ev.KeptMoved) -> State:
 
 
 def _cards_reserved(state: State, _: ev.CardsReserved) -> State:
-    cards = tuple(kept.card for kept in state.loose if kept.card is not None)
-    return replace(state, reserved=(*state.reserved, *cards), loose=())
+    cards = [kept.card for kept in state.loose if kept.card is not None]
+    return replace(put(state, RESERVED, cards), loose=())
 
 
 OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablectl.cards import Position
+from tablectl.table.aside import newest
 from tablectl.table.state import HAND, IN_ROUND, Phase, State, told_by_hand
 
 
@@ -330,6 +331,8 @@ def read_twice(state: State) -> bool:
         return False
     if state.loose:
         return state.loose[-1].card == shoe.drawn[-1]
+    if (last := newest(state)) is not None:
+        return state.aside[last].card == shoe.drawn[-1]
     r = state.round
     # The card before the first of a hand was drawn before betting: no reader repeats itself over that.
     return r is not None and _on_table(state) and len(r.dealt) > 1 and r.dealt[-1] == shoe.drawn[-1]

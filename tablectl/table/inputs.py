@@ -130,6 +130,8 @@ class Past:
 
     ``result``: its last result, amendments included; None when it was void before it had one. ``revision``:
     of that result; ``voided``: nothing more can become of it. ``rules``: those its shoe was dealt under.
+    ``table``: for a shoe that has ended, as it stood then, with what became of its rounds since; None: not
+    known.
     """
 
     shoe: int
@@ -138,6 +140,7 @@ class Past:
     revision: int
     voided: bool
     rules: HouseRules
+    table: State | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,12 @@ from tablectl.cards import Card, Position, Side
 from tablectl.events import public_data
 from tablectl.odds import bet_results, hand_result, outcome
 from tablectl.rules import deal, next_position
+from tablectl.table.claims import Claim, answer, claim
 from tablectl.table.corrections import check_possible
-from tablectl.table.evolve_round import BURNED, KEPT, RESERVED, amended_shoe, cards_told
+from tablectl.table.evolve_round import amended, cards_told, come
 from tablectl.table.holds import void_is_the_rule
 from tablectl.table.inputs import Command, Kind, Past
+from tablectl.table.state import KEPT, State
 from tablectl.table.turn import Refused, Turn
 
 NONE = "none"
@@ -82,34 +84,16 @@ def _release(turn: Turn, command: Command, action: str, code: str) -> None:
     )
 
 
-def _counted_already(turn: Turn, target: str, new: list[Card]) -> tuple[str, ...]:
-    """Where the cards ``new`` to the last hand lay meanwhile: drawn in excess of what it was taken for.
-
-    As many of the first ones as are found there, in order; a card is counted once.
-    """
-    state = turn.state
-    if target != state.settled[0]:
-        return ()
-    # In a round what is kept is of that one.
-    kept: list[Card | None] = [] if turn.in_round else [loose.card for loose in state.loose]
-    for place, lay in ((KEPT, kept), (RESERVED, list(state.reserved)), (BURNED, _burned_since(turn))):
-        count = next(
-            (n for n, (a, b) in enumerate(zip(new, lay, strict=False)) if a != b), min(len(new), len(lay))
-        )
-        if count:
-            return (place,) * count
-    return ()
-
-
-def _burned_since(turn: Turn) -> list[Card | None]:
-    """What was burned behind the last result, the first card first."""
-    state = turn.state
-    if state.last_scan != "burn" or not turn.shoe.burned:
-        return []
-    try:
-        return [Card.parse(turn.shoe.burned[-1])]
-    except ValueError:  # it was not read
-        return []
+def _found(
+    table: State, number: int, before: dict[Position, Card], after: dict[Position, Card], said: str | None
+) -> list[Claim]:
+    """Where the cards new to a settled hand lay meanwhile, each counted once. Raises :class:`Refused`."""
+    found: list[Claim] = []
+    known = {one.card for one in table.aside if one.round == number} | {one.card for one in table.loose}
+    for at in come(before, after, known):
+        one = claim(table, number, after[at], said, found, kept=True)
+        found += [] if one is None else [one]
+    return found
 
 
 def amend(turn: Turn, command: Command) -> None:
@@ -123,10 +107,14 @@ def amend(turn: Turn, command: Command) -> None:
     after = _amended(before, command)
     if after == before:
         raise Refused("these are the cards it has already; say what was wrong: P1=8S")
-    uses: tuple[str, ...] = ()
-    if turn.state.shoe is not None and past.shoe == turn.shoe.number:
-        uses = _counted_already(turn, target, [card for at, card in after.items() if at not in before])
-        check_possible(turn.shoe, amended_shoe(turn.shoe, before, after, uses))
+    in_play = turn.state.shoe is not None and past.shoe == turn.shoe.number
+    table, said, found = turn.state if in_play else past.table, answer(command), list[Claim]()
+    if table is not None:
+        found = _found(table, past.round, before, after, said)
+    uses, taken = tuple(one.place for one in found), tuple(one.index for one in found)
+    if table is not None:
+        then = amended(table, past.round, before, after, uses, taken)
+        check_possible(table.the_shoe, then.the_shoe)
     result = _result(past, after)
     turn.emit(
         ev.RoundAmended(
@@ -138,18 +126,21 @@ def amend(turn: Turn, command: Command) -> None:
             approved_by=command.person,
             revision=result.revision,
             uses=uses,
+            taken=taken,
         )
     )
-    if KEPT in uses and not turn.state.loose:
+    if in_play and KEPT in uses and not turn.state.loose:
         _release(turn, command, "amend", "overdraw")
     turn.answer = f"round {target} amended: {result.outcome.value}, was {past.result.outcome.value}"
+    for place in uses:
+        turn.answer += f"; a card was {place} before and is counted once"
 
 
 def _amended(before: dict[Position, Card], command: Command) -> dict[Position, Card]:
     """The cards after the changes, if the drawing rule deals them so. Raises :class:`Refused`."""
     after = dict(before)
     for text, card in command.args.items():
-        if text == "round":
+        if text in ("round", "same"):
             continue
         if text not in tuple(Position):
             raise Refused(f"a position is one of {', '.join(Position)}, not {text[:10]!r}")

@@ -77,6 +77,27 @@ class Loose:
     """It came behind the shoe's stand-by: whatever the shoe calls it, it counts from the first card on."""
 
 
+KEPT, RESERVED, BURNED, LENT, USED = "kept", "reserved", "burned", "lent", "used"
+"""Where a card lies that may turn out to be one of a hand: kept with a hold; reserved for the next hand;
+burned; laid in a later round, for which it was reserved; used, of a void round or amended out of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A card of which the table knows that it was drawn with round ``round``, and that it is in no hand of
+    it.
+
+    ``at``: for a burned one its index in the shoe's burned cards, for a lent one the round in which it lies.
+    ``out``: how many cards were out when it was put there.
+    """
+
+    card: Card | None
+    round: int
+    place: str
+    at: int = 0
+    out: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class ToldByHand:
     """A card that people told, of round ``round``, because no message had come: it may come late."""
@@ -152,8 +173,8 @@ class State:
     round: Round | None = None
     holds: tuple[Hold, ...] = ()
     loose: tuple[Loose, ...] = ()
-    reserved: tuple[Card, ...] = ()
-    """Cards in excess of an earlier hand that are the first ones of the next."""
+    aside: tuple[Aside, ...] = ()
+    """Cards of this shoe that may yet be found to be of the round they were drawn with: table/aside.py."""
     by_hand: tuple[ToldByHand, ...] = ()
     """Cards of this round and the one before that people told."""
     rescan: Rescan | None = None
@@ -244,6 +265,11 @@ class State:
     def held(self) -> bool:
         """Whether a hold lies over the phase."""
         return bool(self.holds)
+
+    @property
+    def reserved(self) -> tuple[Card, ...]:
+        """Cards in excess of an earlier hand that are the first ones of the next."""
+        return tuple(one.card for one in self.aside if one.place == RESERVED and one.card is not None)
 
     @property
     def labels_compared(self) -> bool:

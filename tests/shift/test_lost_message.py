@@ -7,7 +7,7 @@ Exhaustive over where in a hand, at which number, what else is said behind it, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
+from copy import copy, deepcopy
 from functools import cache
 
 import pytest
@@ -57,6 +57,7 @@ class Table:
         self.decoder = angel_eye.AngelEyeDecoder(after_nine=setting)
         self.play = copy(out_of_step(restarted=not known))
         self.play.events = list(self.play.events)
+        self.play.places = deepcopy(self.play.places)
         if known:
             before = number - 1 if number > after_nine else 9
             self.decoder.feed(Encoder(seq=before).lock(False), self.play.boot)

@@ -19,7 +19,7 @@ from tablectl.events import Event, public_data
 from tests.table.oracle_rule import BANKER, FACE, ORDER, PLAYER, bets, due, lay, points, total
 
 
-@dataclass
+@dataclass(eq=False)
 class Paper:
     """One card in the books: what it is said to be (None: not read), and what it is (None: no real card)."""
 
@@ -27,6 +27,8 @@ class Paper:
     true: str | None = None
     early: bool = False
     """It was drawn before the close of its round."""
+    round: int = 0
+    """The round it was drawn with, once it lies aside."""
 
 
 @dataclass
@@ -59,6 +61,8 @@ class Settled:
     revision: int = 1
     voided: bool = False
     free: bool = False
+    papers: list[Paper] = field(default_factory=list)
+    """Its cards, while its shoe is in play."""
 
 
 class Oracle:
@@ -72,6 +76,9 @@ class Oracle:
         self.reserved: list[Paper] = []
         self.burned: list[Paper] = []
         self.used: list[Paper] = []
+        """Of void rounds, or amended out of their hand; and those of an adopted shoe."""
+        self.over: list[Paper] = []
+        """Of the burned ones, those drawn in excess."""
         self.in_round = self.free = False
         self.rounds = 0
         self.turned = True
@@ -101,7 +108,8 @@ class Oracle:
 
     @property
     def all(self) -> list[Paper]:
-        return [*self.used, *self.burned, *self.hand, *self.kept, *self.reserved]
+        settled = [paper for one in self.settled.values() for paper in one.papers]
+        return [*self.used, *self.burned, *self.hand, *self.kept, *self.reserved, *settled]
 
     @property
     def out(self) -> int:
@@ -203,7 +211,9 @@ class Oracle:
         if e.withdrawn:
             assert not self.all and not self.rounds
         self.shoe, self.last_hand = None, None
-        self.hand, self.kept, self.reserved, self.burned, self.used = [], [], [], [], []
+        self.hand, self.kept, self.reserved, self.burned, self.used, self.over = [], [], [], [], [], []
+        for settled in self.settled.values():
+            settled.papers = []
         self.burns_due, self.unread, self.rescan = 0, 0, None
 
     def _on_burns_ordered(self, e: Any) -> None:
@@ -240,6 +250,9 @@ class Oracle:
         if self.burns_due:
             assert e.reason == self.reasons[0], f"{e.reason}, ordered was {self.reasons[0]}"
         self.reasons = self.reasons[1:]
+        if e.kept and not self.burns_due:
+            paper.round = self.rounds
+            self.over.append(paper)
         self.burned.append(paper)
         assert e.left == left and e.shoe_left == max(0, self.size - self.out)
         self.burns_due, self.first_burn = left, False
@@ -310,7 +323,10 @@ class Oracle:
             assert self.given.args["position"] == e.position and self.given.args["card"] == face
             self.places += 1
             assert self.places == 1
-            paper = Paper(face, self.given.true)
+            (paper,) = self._found([face], self.rounds, (e.uses,) if e.uses else ()) or [
+                Paper(face, self.given.true)
+            ]
+            assert e.uses is None or self.given.args.get("same") != "no"
         else:
             assert not self.holds, "a card was dealt by itself under a hold"
             assert self.closed is None or self.given.at >= self.closed, "it was drawn before the close"
@@ -348,12 +364,19 @@ class Oracle:
         again = lay(self.faces)[0].get(self.given.label)
         assert again is not None and again == self.given.face, f"a drawn card was passed over: {e.why}"
 
-    def _on_card_dropped(self, _: Any) -> None:
+    def _on_card_dropped(self, e: Any) -> None:
         assert self.given.accepted and self.given.action == "drop"
-        self.kept.pop()
+        if e.taken is None:
+            self.kept.pop()
+            return
+        assert not self.kept
+        (last,) = [*self.over[-1:], *self.reserved[-1:]][-1:] if not self.reserved else self.reserved[-1:]
+        self._take(last)
 
     def _on_cards_reserved(self, _: Any) -> None:
         assert self.given.accepted and self.given.action == "next"
+        for paper in self.kept:
+            paper.round = self.rounds
         self.reserved, self.kept = [*self.reserved, *self.kept], []
 
     def _on_kept_named(self, e: Any) -> None:
@@ -392,7 +415,17 @@ class Oracle:
     def _on_hand_corrected(self, e: Any) -> None:
         assert self.in_round and self.betting is None and self.given.accepted
         before = lay(self.faces)[0]
-        hand, kept = self._as_said()
+        hand, kept = self._as_said(e)
+        if e.uses and e.uses[-1] == "reserved" and self.reserved:
+            # What was reserved behind the hand as it was is kept again.
+            assert due([str(paper.told) for paper in hand]) is not None or lay([str(p.told) for p in hand])[1]
+            back, self.reserved = self.reserved, []
+            kept = [*back, *kept]
+        assert (
+            not self.reserved
+            or not self.turned
+            or (due(list(lay([str(p.told) for p in hand])[0].values())) is None)
+        )
         most = len(hand) if self.turned else 4
         faces = [str(paper.told) for paper in hand]
         laid, excess = lay(faces[:most])
@@ -413,7 +446,7 @@ class Oracle:
         if due(self.faces) is None:
             self.unread, self.left_unread = 0, self.unread
 
-    def _as_said(self) -> tuple[list[Paper], list[Paper]]:
+    def _as_said(self, e: Any) -> tuple[list[Paper], list[Paper]]:
         """The hand and the kept cards as the command just given has them, not yet dealt anew."""
         hand, kept = list(self.hand), list(self.kept)
         args = self.given.args
@@ -424,7 +457,17 @@ class Oracle:
                 old = hand[places.index(at)]
                 hand[places.index(at)] = Paper(card, old.true)
             case "insert":
-                hand.insert(places.index(at) if at in places else len(hand), Paper(card, self.given.true))
+                assert card is not None
+                new = Paper(card, self.given.true)
+                alike = [paper for paper in kept if paper.told == card]
+                if self.given.args.get("same") == "no":
+                    pass
+                elif alike:
+                    new = alike[0]
+                    kept = [paper for paper in kept if paper is not new]
+                else:
+                    (new,) = self._found([card], self.rounds, e.uses[:1]) or [new]
+                hand.insert(places.index(at) if at in places else len(hand), new)
             case "move":
                 moved = kept.pop(int(at[1:]) - 1) if at[0] == "K" else hand.pop(places.index(at))
                 hand.insert(places.index(args["to"]), moved)
@@ -437,6 +480,11 @@ class Oracle:
                 if what == "hand":
                     less = len(faces) < len(hand) + len(kept) + bool(self.unread)
                     assert less == (self.given.action == "fewer"), "a card was dropped in silence"
+                    more = len(faces) - len(hand) - len(kept)
+                    more_of = Counter(faces) - Counter(str(paper.told) for paper in [*hand, *kept])
+                    seen = [paper for paper in self.reserved if more_of[str(paper.told)]]
+                    places = [place for place in e.uses if place != "reserved"] + ["reserved"] * len(seen)
+                    self._found(list(more_of.elements()), self.rounds, places[: max(0, more)], every=False)
                     hand, kept = [Paper(face, face) for face in faces], []
                 else:
                     hand[places.index(what)] = Paper(faces[0], faces[0])
@@ -454,7 +502,7 @@ class Oracle:
         self._check_result(public_data(e), settled)
         assert (e.shoe, e.round) not in self.settled
         self.settled[e.shoe, e.round] = settled
-        self.used += self.hand
+        settled.papers = self.hand
         self.hand, self.in_round = [], False
 
     def _check_result(self, told: dict[str, Any], settled: Settled) -> None:
@@ -481,15 +529,57 @@ class Oracle:
             laid = lay(self.faces)[0]
             assert e.cards == (laid if self.turned else dict.fromkeys(laid, "?"))
             self.settled[e.shoe, e.round] = Settled(laid if self.turned else {}, {}, voided=True)
-            self.used += [*self.hand, *self.kept]
+            self._put_away([*self.hand, *self.kept])
             self.hand, self.kept, self.in_round, self.unread, self.rescan = [], [], False, 0, None
             return
         old = self.settled[e.shoe, e.round]
         assert not old.voided and e.cards == old.cards
         old.voided = True
+        self._put_away(old.papers, e.round)
+        old.papers = []
         if e.uses_kept:
-            self.used += self.kept
+            self._put_away(self.kept)
             self.kept = []
+
+    def _put_away(self, papers: list[Paper], number: int | None = None) -> None:
+        """These are used; each may be found to be of the round it was drawn with."""
+        for paper in papers:
+            paper.round = paper.round or number or self.rounds
+        self.used += papers
+
+    def _take(self, paper: Paper) -> None:
+        """Out of wherever it lies aside."""
+        for pile in (self.kept, self.reserved, self.burned, self.over, self.used):
+            pile[:] = [other for other in pile if other is not paper]
+
+    def _found(
+        self, faces: Sequence[str], number: int, uses: Sequence[str], *, every: bool = True
+    ) -> list[Paper]:
+        """Cards that lay aside and are of round ``number``, as an event says; they are taken from there.
+
+        ``every``: and none of that round lies aside with such a face besides, unless people said another one.
+        """
+        said, found = self.given.args.get("same"), []
+        left = list(faces)
+        for place in uses:
+            pile = {"kept": self.kept, "reserved": self.reserved, "burned": self.over, "used": self.used}[
+                place
+            ]
+            near = [paper for paper in pile if paper.round in (number, number + 1) or pile is self.kept]
+            alike = [paper for paper in near if paper.told in left]
+            assert alike or said == "yes", f"no card of these lies there: {faces} {place} {pile}"
+            assert said != "no"
+            paper = alike[0] if alike else near[0]
+            if paper.told in left:
+                left.remove(str(paper.told))
+            self._take(paper)
+            paper.told = paper.told if alike else left.pop()
+            found.append(paper)
+        if every and said is None:
+            aside = [*self.reserved, *self.over, *self.used]
+            twice = [paper for paper in aside if paper.round == number and paper.told in left]
+            assert not twice, f"{twice} is counted twice"
+        return found
 
     def _on_round_amended(self, e: Any) -> None:
         old = self.settled[e.shoe, e.round]
@@ -502,12 +592,37 @@ class Oracle:
         self._check_result(e.before, old)
         self._check_result(e.after, after)
         if e.shoe == self.shoe:
-            for place, face in after.cards.items():
-                if place not in old.cards:
-                    self.used.append(Paper(face))
-                else:
-                    next(p for p in self.used if p.told == old.cards[place]).told = face
+            after.papers = self._amended(e, old, after)
         self.settled[e.shoe, e.round] = after
+
+    def _amended(self, e: Any, old: Settled, after: Settled) -> list[Paper]:
+        """The cards of a settled hand that was another one: each stays, becomes another, comes or goes."""
+        was, now = Counter(old.cards.values()), Counter(after.cards.values())
+        more = len(after.cards) - len(old.cards)
+        papers = list(old.papers)
+        if more < 0:
+            # What lies no longer where it lay; but where all that lie there lay there, it is the others.
+            faces = [face for place, face in old.cards.items() if place not in after.cards]
+            for face in (was - now).elements() if not now - was else faces:
+                paper = next(paper for paper in papers if paper.told == face)
+                papers.remove(paper)
+                paper.round = int(e.round)
+                self.used.append(paper)
+        fresh = [face for place, face in after.cards.items() if place not in old.cards and (now - was)[face]]
+        sure = fresh if len(fresh) == more else list((now - was).elements()) if not was - now else []
+        places = [face for place, face in after.cards.items() if place not in old.cards]
+        papers += self._found(sure or [*(now - was).elements(), *places], e.round, e.uses, every=bool(sure))
+        papers += [Paper(None) for _ in range(len(after.cards) - len(papers))]
+        left = list(now.elements())
+        others = []
+        for paper in papers:
+            if paper.told in left:
+                left.remove(paper.told)
+            else:
+                others.append(paper)
+        for paper, face in zip(others, left, strict=True):
+            paper.told = face
+        return papers
 
     # --- holds ------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from tablectl import events as ev
 from tablectl.cards import DECK, Card, Outcome
 from tablectl.clock import SECOND, Instant
 from tablectl.house import HouseRules
+from tablectl.past.settled import table_of
 from tablectl.profiles import load_rules
 from tablectl.scanner import (
     Arrived,
@@ -79,6 +80,7 @@ class Play:
         self.extra: dict[str, Any] = {}
         """What the next input is to carry besides the usual; for tests that make inputs by kind."""
         self.last: Decision = Decision((), (), self.state)
+        self.places = Places()
 
     # --- time ---------------------------------------------------------------------------------------
 
@@ -104,6 +106,7 @@ class Play:
         self.events += self.last.events
         folded = before
         for event in self.last.events:
+            self.places.take(event, folded)
             folded = evolve(folded, event)
         assert folded == self.state, "the state is the fold of the events"
         self.check()
@@ -170,6 +173,9 @@ class Play:
             kind, args = (Kind.RELEASE, {"action": way}) if way in RELEASES else self.typed(way)
             for typed in self.amendments() or [args] if kind is Kind.AMEND else [args]:
                 done = decide(self.state, self.typing(kind, typed), self.now(), self.around)
+                if "--another" in done.answer:  # asked whether it is one that lies aside
+                    said = self.typing(kind, {**typed, "same": "no"})
+                    done = decide(self.state, said, self.now(), self.around)
                 answers[way] = done.answer if done.refused else ""
                 if not done.refused:
                     break
@@ -341,7 +347,7 @@ class Play:
         if state.shoe is not None:
             assert state.shoe.out == len(state.shoe.order)
             assert state.shoe.out <= state.shoe.size + len(state.loose) or "integrity" in self.codes
-            assert state.shoe.out == placed(self.events)
+            self.places.check(state)
         if state.held:
             assert offered(state), f"a hold without a way out: {state.holds} in {state.phase}"
             assert state.unread_deadline is None and state.auto_open is None
@@ -356,32 +362,45 @@ def other_suit(past: Past | None) -> str:
     return face[0] + ("C" if face[1] != "C" else "D")
 
 
-def placed(events: list[ev.Event]) -> int:
-    """Cards of the shoe in play, counted from the events: in hands, burned, kept with a hold, or voided."""
-    count, kept, shoe = 0, 0, None
-    for event in events:
+class Places:
+    """Where the cards of the shoe in play are, by its public events: in settled hands, or used besides.
+
+    Of an amendment nothing is believed but the hands: a card new to one lay somewhere, or was counted anew.
+    """
+
+    def __init__(self) -> None:
+        self.hands: dict[tuple[int | None, int | None], int] = {}
+        self.used = 0
+        self.back = 0
+        """Cards that came to settled hands: so many of those used may be the same ones."""
+
+    def take(self, event: ev.Event, before: State) -> None:
+        """Book an event; ``before``: the table before it."""
+        where = (event.shoe, event.round)
         match event:
-            case ev.ShoeStarted(shoe=number, adopted=adopted):
-                count, kept, shoe = int((adopted or {}).get("out", 0)), 0, number
-            case ev.CardDealt(kept=True) | ev.CardBurned(kept=True):
-                kept -= 1
-            case ev.CardDealt(reserved=False) | ev.CardBurned():
-                count += 1
-            case ev.ScanKept():
-                count, kept = count + 1, kept + 1
-            case ev.CardDropped():
-                count, kept = count - 1, kept - 1
-            case ev.HandCorrected():
-                count += len(event.after) + len(event.kept) - len(event.before) - kept
-                kept = len(event.kept)
-            case ev.RoundAmended(before=before, after=after) if event.shoe == shoe:
-                for side in ("player", "banker"):
-                    count += max(0, len(after[side]["cards"]) - len(before[side]["cards"]))
-                count -= len(event.uses)
-                kept -= event.uses.count("kept")
-            case ev.CardsReserved() | ev.RoundVoided(earlier=False) | ev.RoundVoided(uses_kept=True):
-                kept = 0
-    return count
+            case ev.ShoeStarted(adopted=adopted):
+                self.__init__()  # type: ignore[misc]
+                self.used = int((adopted or {}).get("out", 0))
+            case ev.RoundResulted():
+                self.hands[where] = len(event.player.cards) + len(event.banker.cards)
+            case ev.RoundAmended(after=after) if where in self.hands:
+                more = sum(len(after[side]["cards"]) for side in ("player", "banker")) - self.hands[where]
+                self.hands[where] += more
+                self.used += max(0, -more)
+                self.back += max(0, more)
+            case ev.RoundVoided(earlier=False):
+                self.used += len(before.the_round.dealt) + len(before.loose)
+            case ev.RoundVoided(uses_kept=True):
+                self.used += len(before.loose)
+            case _:
+                pass
+
+    def check(self, state: State) -> None:
+        """The shoe has as many cards out as lie somewhere."""
+        shoe, dealt = state.the_shoe, len(state.round.dealt) if state.round else 0
+        on_table = dealt + len(state.loose) + len(state.reserved) + len(shoe.burned)
+        rest = shoe.out - on_table - sum(self.hands.values())
+        assert self.used - self.back <= rest <= self.used, "a card is in two places, or in none"
 
 
 def past_round(events: Sequence[ev.Event], target: str) -> Past | None:
@@ -403,7 +422,8 @@ def past_round(events: Sequence[ev.Event], target: str) -> Past | None:
     if rules is None or (result is None and not voided):
         return None
     shoe, number = map(int, target.split("/"))
-    return Past(shoe, number, result, revision, voided, rules)
+    table = table_of([event for event in events if event.shoe == shoe])
+    return Past(shoe, number, result, revision, voided, rules, table)
 
 
 class Recorded(Simulation):

@@ -30,6 +30,7 @@ from tablectl.table import Command, Expect, JournalFilled, Kind, Phase, Started,
 from tablectl.table.holds import RELEASES
 from tablectl.table.inputs import COMMANDS, LOOKING_BACK, Input
 from tests.table.model import Watched
+from tests.table.oracle_rule import due, lay
 from tests.table.playing import REASON
 
 Step = tuple[int, int, int]
@@ -372,6 +373,49 @@ def _amendment(settled: dict[tuple[int, int], Any], chosen: str, b: int) -> dict
     return {place: str(DECK[b % 52])} if b % 2 else {places[-1]: "none"}
 
 
+def do_aside(play: Watched, a: int, b: int) -> None:
+    """A card that lies aside is told again: it is of the hand in play, or of a settled round."""
+    state, books = play.state, play.oracle
+    aside = [*books.over, *books.reserved, *books.used[-4:], *books.kept]
+    if state.shoe is None or not aside:
+        do_next(play)
+        return
+    paper = aside[a % len(aside)]
+    face = paper.told or str(DECK[b % 52])
+    said: dict[str, str] = [{}, {}, {"same": "yes"}, {"same": "no"}][b % 4]
+    if state.round is not None and a % 3:
+        if not state.held:
+            play.command(Kind.HOLD, because="card-missed")
+            return
+        due = state.round.due
+        place = due.value if due else "P1"
+        if due is None and a % 2:
+            play.command(Kind.CORRECT, position="B1", card=str(DECK[b % 52]))
+        elif due is not None and b % 3 == 0:
+            play.command(Kind.ENTER, position=place, card=face, **said)
+        else:
+            play.command(Kind.INSERT, position=place, card=face, **said)
+        return
+    near = [key for key in books.settled if key[0] == books.shoe and key[1] in (paper.round, paper.round - 1)]
+    if near:
+        where = near[b % len(near)]
+        play.command(
+            Kind.AMEND, round=f"{where[0]}/{where[1]}", **_with(books.settled[where].cards, face, b), **said
+        )
+
+
+def _with(old: dict[str, str], face: str, b: int) -> dict[str, str]:
+    """Other cards for a settled hand, in which ``face`` lies too and another card was read wrong."""
+    faces = list(old.values())
+    for i in range(200):
+        at, other = (b + i) % max(1, min(4, len(faces))), str(DECK[(b * 7 + i * 5) % 52])
+        new = [*faces[:at], other, *faces[at + 1 :], face]
+        laid, excess = lay(new)
+        if not excess and due(new) is None:
+            return {place: card for place, card in laid.items() if old.get(place) != card}
+    return {"P1": face}
+
+
 def do_any(play: Watched, a: int, b: int) -> None:
     """Any command by anybody, with whatever is typed behind it, having seen this or that."""
     kinds = sorted(COMMANDS)
@@ -445,6 +489,7 @@ OPS: tuple[Callable[[Watched, int, int], None], ...] = (
     *(do_boss,) * 6,
     *(do_any,) * 4,
     do_shoe,
+    *(do_aside,) * 6,
 )
 """What a step's first number means; the order is part of the one-line form."""
 

@@ -240,6 +240,11 @@ def _a_held_table_takes_any_release(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sys.modules["tablectl.table.pit_boss"], "offered", lambda state: tuple(WAYS))
 
 
+def _a_card_aside_is_counted_again(patch: pytest.MonkeyPatch) -> None:
+    for module in ("corrections", "settled"):
+        patch.setattr(sys.modules[f"tablectl.table.{module}"], "claim", lambda *told, **more: None)
+
+
 MUTANTS: dict[Patch, list[str]] = {
     _untake_keeps_the_count: ["live-casino"],
     _insert_is_not_counted: ["dealer"],
@@ -252,6 +257,7 @@ MUTANTS: dict[Patch, list[str]] = {
     _the_banker_looks_at_the_total: ["live-casino"],
     _burn_faces_are_told: ["live-casino"],
     _a_held_table_takes_any_release: ["live-casino"],
+    _a_card_aside_is_counted_again: ["dealer"],
 }
 WITHIN = 150
 """Examples in which every deliberate fault is found."""
