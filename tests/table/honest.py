@@ -287,7 +287,11 @@ class Honest(Play):
             return False
         for thing in self.hand:
             self.scan(thing.true)
-        new = self.hand[len(self.dealt()) + len(self.state.loose) :]
+        more = max(0, len(self.hand) - len(self.dealt()) - len(self.state.loose))
+        new = [
+            thing for thing in self.hand if not thing.counted
+        ]  # wherever it lies: the reader passed it over
+        new += [thing for thing in self.hand[::-1] if thing.counted][: max(0, more - len(new))]
         done = self.tell(Kind.RELEASE, new, self.hand, action="rescanned")
         if done:
             self.next = [thing for thing in self.next if thing not in self.hand]
