@@ -66,7 +66,9 @@ def claim(
     own = [one for one in places if one.sure]
     alike = [one for one in own if one.card == card]
     if alike:
-        return alike[0]
+        # Of two with one face the reserved one: were it left behind wrongly, it would begin the next hand by
+        # itself, and nobody would be asked; one that is taken wrongly is missed at once.
+        return next((one for one in alike if one.place == RESERVED), alike[0])
     _refuse_lent(state, number, card)
     near = [one for one in places if not one.sure and one.card == card]
     doubtful = [one for one in own if one.place != KEPT]

@@ -135,6 +135,20 @@ def test_an_early_card_that_was_burned_was_the_first_one() -> None:
     assert dealt(play) == ["7S", "2C", "9D"] and play.out == 9 and len(play.state.the_shoe.burned) == 6
 
 
+def test_of_two_of_one_face_that_lie_aside_the_reserved_one_is_taken() -> None:
+    """The other way about it would begin the next hand by itself, in no hand and in that one."""
+    play = Play(house(dealing={"overdraw": "next"}))
+    play.betting()
+    play.scan("7S")
+    play.wait(20)
+    play.release("burn")
+    play.deal("2C 9D 3H KS 7S")
+    play.release("next")
+    play.do(Kind.AMEND, round="1/1", B1="7D", P3="7S")
+    assert [one.place for one in play.state.aside] == ["burned"] and play.state.reserved == ()
+    assert play.out == 12
+
+
 def test_a_card_burned_in_an_earlier_round_is_no_card_of_this_one() -> None:
     play = overdrawn(confirm="automatic")
     play.release("burn")
