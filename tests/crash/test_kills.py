@@ -20,4 +20,6 @@ def test_killed_at_random_moments_nothing_is_lost_or_told_twice(protocol: str) -
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")  # pytest shows it when the test fails
     found = kill_at_random(protocol, seed, 200 if SOAK else 2)
-    assert found.rounds
+    assert found.kills and found.cards
+    if SOAK:
+        assert found.rounds  # two kills may both fall into the burn of a shoe
