@@ -14,7 +14,7 @@ from tests.table import honest
 from tests.table.playing import Play, house
 
 SOAK = "TABLECTL_SOAK" in os.environ
-SEEDS = 3_000 if SOAK else 60
+SEEDS = 1_000 if SOAK else 60
 RIGHT = {"B1": "7D", "P3": "7S"}
 """What really lay there in :func:`overdrawn`: no natural, and the card in excess is the Player's third."""
 
