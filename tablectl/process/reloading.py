@@ -64,7 +64,9 @@ def effective(running: Config, new: Config) -> Config:
     if (old.url is None, old.kind) != (server.url is None, server.kind):
         # With a server betting may need its link, and the sender is of one kind: settled at the start.
         kept["server"] = old
-    return new.model_copy(update=kept)
+    now = new.model_copy(update=kept)
+    now._journal = running.journal_path  # what its path led to when it was opened
+    return now
 
 
 def differences(old: Config, new: Config) -> Iterator[str]:

@@ -93,6 +93,7 @@ def test_every_key_of_the_example_above_is_one_of_the_configuration() -> None:
 def test_a_changed_key_is_taken_over_or_named_for_a_restart(key: str, tmp_path: Path) -> None:
     old, new = made(tmp_path), made(tmp_path, {key: OTHERS[key]})
     now = effective(old, new)
+    assert (now.journal_path, now.backups_path) == (old.journal_path, old.backups_path)
     taken, later = list(differences(old, now)), list(differences(now, new))
     assert (taken, later) == (([], [key]) if key in ONLY_WITH_A_RESTART else ([key], []))
     assert not list(differences(old, old))
