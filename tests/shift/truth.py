@@ -31,7 +31,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "card-idle": ("idle-card", "overdraw", *_ANY),
     "burn-over": ("idle-card", *_ANY),
     "card-unreadable": ("unreadable",),
-    "card-missed": ("LOSES", "unreadable", DELAY, CRASH),
+    "card-missed": ("LOSES", "DOUBLES", "unreadable", DELAY, CRASH),
     # Out of step a shoe may call a card by the place at which its like lies.
     "card-twice": ("DOUBLES", DELAY, "LOSES", "unreadable", "restart", "button", "idle-card", "early"),
     "card-conflict": ("LOSES", "unreadable", "idle-card", DELAY),
@@ -115,10 +115,10 @@ class Truth:
         if card not in self._untold:
             if not played:
                 return
-            # An alarm held up for long is no longer seen to belong to its card.
-            self._need_cause(
-                f"{card} told and not drawn", ("DOUBLES", *(("freeze",) if card is None else ()))
-            )
+            # An alarm that is held up for long, or stands behind rubbish that may have been a card, is no
+            # longer seen to belong to its card.
+            torn = ("freeze", "noise") if card is None else ()
+            self._need_cause(f"{card} told and not drawn", ("DOUBLES", *torn))
             return
         while (next_ := self._untold.popleft()) != card:
             self._need_cause(f"{next_} drawn and not told", ("LOSES",))
