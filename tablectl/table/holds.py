@@ -66,7 +66,7 @@ HOLDS: dict[str, HoldCode] = {
         ("as-p1", "accept", "burn", "drop", "keep", "correct", "insert", *_END),
     ),
     "card-idle": HoldCode("A card was drawn when none was due.", ("burn", "drop", "shoe end")),
-    "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "drop", "shoe end")),
+    "burn-over": HoldCode("One burn card too many was drawn.", ("burn", "drop", "keep", "shoe end")),
     "burn-wrong": HoldCode("The number of burn cards is not right.", ("keep", "burn done", "shoe end")),
     "card-unreadable": HoldCode(
         "A card could not be read.", ("rescan", "enter", "accept", "burn", "correct", *_END)
@@ -140,7 +140,9 @@ def _ways(code: str, state: State) -> tuple[str, ...]:
     """The ways out of one hold; an empty shoe keeps no complete hand from its result, but any other one."""
     ways = HOLDS[code].ways
     stands = state.phase is Phase.COMPLETE and state.round is not None and state.round.turned
-    return ways if code != "shoe-empty" or stands else tuple(way for way in ways if way != "keep")
+    # One burn card too many is burned; once an amendment has found it in a hand, nothing is left to do.
+    keeps = not state.loose if code == "burn-over" else stands or code != "shoe-empty"
+    return ways if keeps else tuple(way for way in ways if way != "keep")
 
 
 _CHANGES_THE_HAND = frozenset({"as-p1", "accept", "drop", "correct", "insert", "move", "enter"})

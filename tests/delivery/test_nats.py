@@ -927,8 +927,8 @@ async def test_a_history_accepted_and_taken_back(rig: Rig, emptied: bool) -> Non
     old.play(2)
     await old.until(lambda: old.alarms)
     accept_epoch(rig.folder / "server.db", "T07", old.journal.epoch)
-    new.play(1)
-    await new.all_stored()
+    new.play(1)  # it is stored, unless its question was asked first
+    await new.until(lambda: new.journal.acked() == new.journal.last()[1] or not new.links[-1][0])
     await rig.stop(new)
     if emptied:
         await rig.nats.ask("STREAM.PURGE.TABLES")

@@ -110,9 +110,11 @@ def shorter(name: str, begun: int, steps: list[Step], oracle: type[Oracle] = Ora
 def check(name: str, begun: int, steps: list[Step], oracle: type[Oracle] = Oracle) -> None:
     """Play an example; what fails is told with the line that plays it again."""
     try:
-        return play(name, begun, steps, oracle)
+        play(name, begun, steps, oracle)
     except Exception:  # told below, by the fewest steps
         steps = shorter(name, begun, steps, oracle)
+    else:
+        return
     error = fault(name, begun, steps, oracle)
     assert error is not None
     error.add_note(line(name, begun, steps))
