@@ -381,3 +381,15 @@ def test_no_event_tells_the_world_where_it_lay() -> None:
     held(play).do(Kind.CORRECT, position="B1", card="7D")
     play.do(Kind.INSERT, position="P3", card="7S")
     assert not {"uses", "taken"} & set(ev.public_data(play.of(ev.HandCorrected)[-1]))
+
+
+def test_a_burn_card_too_many_that_an_amendment_finds_in_a_hand_is_let_out_by_keep() -> None:
+    play = Play(house())
+    play.round("2C 9D 3H KS")
+    play.do(Kind.BURN, count="1")
+    play.deal("4C 7S")
+    assert play.codes == ["burn-over"] and "keep" not in offered(play.state)
+    play.do(Kind.AMEND, round="1/1", B1="7D", P3="7S", same="yes")
+    assert play.state.loose == () and set(offered(play.state)) == {"keep", "shoe end"}
+    play.release("keep")
+    assert not play.state.held and play.out == 12
