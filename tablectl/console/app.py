@@ -28,6 +28,7 @@ from tablectl.console.line import Line as DaemonLine
 from tablectl.console.model import SETTLES, Model, Send
 from tablectl.console.paper import Line
 from tablectl.console.screen import Terminal, screen
+from tablectl.console.stopped import by_the_loop
 
 TICK = 0.2
 """How often (s) the countdown is drawn anew."""
@@ -152,6 +153,7 @@ class Console(App[None]):
         super().__init__(ansi_color=True)
         self._there = there
         self._to_be_drawn = False
+        self._unhooked: Callable[[], None] = lambda: None
         self.title = "tablectl console"
         words = words if blocks else words.ascii()
         self.model = Model(settles=settles, lost_at=time.monotonic(), words=words)
@@ -174,12 +176,15 @@ class Console(App[None]):
     def on_mount(self) -> None:
         """Begin to follow the table."""
         self.set_interval(TICK, self._tick)
+        if not self.is_headless:
+            self._unhooked = by_the_loop(self, sys.stdin.fileno())
         self._line.start()
         self._draw()
 
     def on_unmount(self) -> None:
         """The threads end by themselves."""
         self._line.stop()
+        self._unhooked()
 
     def _tick(self) -> None:
         """A console whose terminal is gone would wait for keys for ever."""

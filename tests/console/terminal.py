@@ -34,6 +34,9 @@ def _own_terminal() -> None:
 class RealTerminal:
     """``tablectl`` with these words on a terminal of ``width`` × ``height``."""
 
+    program = ("-m", "tablectl.cli")
+    """What Python is to run."""
+
     def __init__(self, *words: str, width: int = 80, height: int = 24, **environment: str) -> None:
         self.width, self.height = width, height
         self.bytes = b""
@@ -42,10 +45,11 @@ class RealTerminal:
         self._rest = ""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        other = ("LC_", "LANG", "TABLECTL_", "NO_COLOR")
+        # Unbuffered, Python loses the rest of a write that a signal cuts short; what a person starts is not.
+        other = ("LC_", "LANG", "TABLECTL_", "NO_COLOR", "PYTHONUNBUFFERED")
         known = {name: value for name, value in os.environ.items() if not name.startswith(other)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tablectl.cli", *words],
+            [sys.executable, *self.program, *words],
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -74,6 +78,10 @@ class RealTerminal:
         self.width, self.height = width, height
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
+    def wipe(self) -> None:
+        """Another program has cleared the screen."""
+        self._rows = [[" "] * self.width for _ in range(self.height)]
+
     def hang_up(self) -> None:
         """The line is gone; may be called twice."""
         if self.master >= 0:
@@ -100,7 +108,14 @@ class RealTerminal:
             assert time.monotonic() < end, f"waited in vain for {words!r}\n{self.screen}"
             self._read(0.05)
 
-    def ended(self, timeout: float = 10.0) -> int:
+    def stopped(self, timeout: float = 20.0) -> None:
+        """Wait until a signal has stopped it."""
+        end = time.monotonic() + timeout
+        while os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG) is None:
+            assert time.monotonic() < end, f"it goes on\n{self.screen}"
+            self._read(0.05)
+
+    def ended(self, timeout: float = 20.0) -> int:
         """Wait for its end: the exit code."""
         end = time.monotonic() + timeout
         while self.process.poll() is None and time.monotonic() < end:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 
 import pytest
@@ -162,18 +161,70 @@ def test_signals_and_keys_of_a_terminal_leave_it_as_it_was() -> None:
         here.sees("Warten auf den Dienst")
         assert here.settings() != was
         here.type("\x1a\x1c\x13")  # Ctrl-Z, Ctrl-\, Ctrl-S: no key of the console
-        here.resize(40, 6)
-        here.process.send_signal(signal.SIGTSTP)
-        os.waitid(os.P_PID, here.process.pid, os.WSTOPPED)
-        assert here.settings() == was
+        for _ in range(5):
+            here.resize(40, 6)
+            here.process.send_signal(signal.SIGTSTP)
+            here.stopped()
+            assert here.settings() == was
+            here.wipe()  # somebody else wrote on it
+            here.process.send_signal(signal.SIGCONT)
+            here.resize(60, 24)
+            here.sees("[.] verlassen")
+            assert here.settings() != was
+        here.process.send_signal(signal.SIGCONT)  # it was not stopped
+        here.process.send_signal(signal.SIGSTOP)  # it cannot give the terminal back
+        here.stopped()
+        here.wipe()
         here.process.send_signal(signal.SIGCONT)
-        here.resize(60, 24)
         here.sees("[.] verlassen")
         here.process.send_signal(signal.SIGTERM)
         assert here.ended() == 0
         assert (
             here.settings() == was and b"\x1b[?1049l" in here.bytes[-60:] and b"\x1b[?25h" in here.bytes[-60:]
         )
+
+
+class StoppedWhileItWrites(RealTerminal):
+    """SIGUSR1, and with its next write to the terminal, the lock of its queue held, comes SIGTSTP."""
+
+    program = (
+        "-c",
+        """
+import os, signal
+from textual.drivers._writer_thread import WriterThread
+from tablectl.cli import main
+
+due, write = [], WriterThread.write
+
+def written(self, text):
+    if due:
+        due.clear()
+        with self._queue.mutex:
+            os.kill(os.getpid(), signal.SIGTSTP)
+            os.getpid()  # here a handler of Python's has had its turn
+    write(self, text)
+
+WriterThread.write = written
+signal.signal(signal.SIGUSR1, lambda *_: due.append(True))
+main()
+""",
+    )
+
+
+def test_it_can_be_stopped_in_the_middle_of_a_write() -> None:
+    with StoppedWhileItWrites("console", "--socket", "/nonexistent") as here:
+        was = here.settings()
+        here.sees("leave")
+        here.process.send_signal(signal.SIGUSR1)
+        here.resize(60, 20)
+        here.stopped()
+        assert here.settings() == was
+        here.wipe()
+        here.process.send_signal(signal.SIGCONT)
+        here.resize(70, 20)
+        here.sees("leave")
+        here.type(".")
+        assert here.ended() == 0 and here.settings() == was
 
 
 async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
