@@ -17,7 +17,7 @@ GROWS_MB = 12.0
 @pytest.mark.timeout(900 if SOAK else 90)
 @pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"] if SOAK else ["angel-eye"])
 def test_journal_server_and_cards_agree_after_all_of_it(protocol: str) -> None:
-    seed = random.SystemRandom().randrange(10**6)
+    seed = random.SystemRandom().randrange(10**6) if SOAK else 1
     print(f"seed {seed}")  # pytest shows it when the test fails
     figures = Day(protocol, seed, HOURS, SPEED, OFTEN).play()
     assert figures.rows
