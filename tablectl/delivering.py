@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from tablectl.config import Config
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.job import Job
 from tablectl.delivery.link import NO_SERVER
 from tablectl.delivery.outbox import Link
-from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.sender import Sender
 from tablectl.delivery.standing import not_begun
 from tablectl.journal import JournalReader
 from tablectl.late_credentials import come, handed_over_once

@@ -1,8 +1,8 @@
 """How hypothesis searches, and what is told at the end of a run.
 
-The same examples, days and kills at every `make test`, fresh ones at every `make soak`. A soak begins with the
-tests that may take longest, by their own limits, so that no worker is alone with one at the end. At the end
-of a whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
+At every `make test` the same examples, days and kills, at every `make soak` fresh ones. A soak begins with
+the tests that may take longest, by their own limits, so that no worker is alone with one at the end. At the
+end of a whole run a table says which pairs of phase and input were entered (:mod:`tests.pairs`); one that was
 not fails the run. ``--regold`` writes the golden files of all recordings anew (:mod:`tests.recordings`).
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablectl.delivery.answers import Answer, Failed
+from tablectl.delivery.job import Job
 from tablectl.delivery.outbox import message_id
-from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.sender import Sender
 from tablectl.delivery.signing import parse_secrets
 from tablectl.delivery.tls import Tls
 from tablectl.delivery.transport import Transport

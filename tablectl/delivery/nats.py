@@ -24,11 +24,12 @@ from tablectl.aside import aside
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.form import EVENT_ID
+from tablectl.delivery.job import Job
 from tablectl.delivery.nats_line import Last, Line
 from tablectl.delivery.nats_taken import Taken
 from tablectl.delivery.nats_words import Duplicate, Fault, Moved
 from tablectl.delivery.outbox import Link, Outbox, Trouble
-from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.sender import Sender
 from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalReader
 from tablectl.journal.rows import Outgoing
@@ -105,7 +106,7 @@ class NatsDelivery(Sender):
 
     def _heard(self, at: int, before: Outbox, after: Outbox) -> None:
         """The game server answered."""
-        self._report_trouble(at, before, after)
+        self._telling.answered(at, before, after)
         self._tell_link()
 
     async def _close(self) -> None:

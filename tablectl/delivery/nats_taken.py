@@ -12,10 +12,11 @@ from tablectl.clock import SECOND
 from tablectl.delivery import ways
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, in_words
+from tablectl.delivery.job import Job
 from tablectl.delivery.nats_line import Line
 from tablectl.delivery.nats_words import Fault
 from tablectl.delivery.outbox import Outbox
-from tablectl.delivery.sender import LOOK, Job
+from tablectl.delivery.sender import LOOK
 
 MOST = 10**12
 """No event has so high a number."""

@@ -7,30 +7,28 @@ a connection of its own, and every try has a total deadline (names, connecting, 
 from __future__ import annotations
 
 import asyncio
-import random
-import re
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from tablectl.aside import aside
-from tablectl.clock import SECOND, Instant, now
+from tablectl.clock import SECOND
 from tablectl.delivery.actions import Halted, Probe, Send, Wait
 from tablectl.delivery.answers import Answer, Failed, classify
 from tablectl.delivery.instead import Instead, decided, never_sent
-from tablectl.delivery.lines import Bucket, Lines
+from tablectl.delivery.job import Job
 from tablectl.delivery.outbox import Link, Outbox, Trouble
 from tablectl.delivery.standing import standing, tries_in
 from tablectl.delivery.stock import Stock
-from tablectl.delivery.tls import Tls, TlsFiles
+from tablectl.delivery.telling import Telling
+from tablectl.delivery.tls import Tls
 from tablectl.journal import JournalFault, JournalReader
 from tablectl.journal.rows import Outgoing
-from tablectl.printable import sentence
 
 LOOK = 0.25
 DAY = 86_400 * SECOND
@@ -38,43 +36,11 @@ DAY = 86_400 * SECOND
 log = structlog.get_logger(__name__)
 
 
-OF_THE_LINK = ("delivery-halted", "delivery-link", "server-unreachable")
-"""The alerts of which none is true while the link is good."""
-OVER = "Over: the game server's link is good and the delivery goes on."
-COMES_AND_GOES = "It comes and goes."
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is delivered, and whom it is told.
-
-    ``reader_factory`` opens this delivery's own reader of the journal of ``table`` and ``epoch``.
-    ``on_link(link)`` is called at every change, ``on_acked(sequence)`` after every answer that moved it (the
-    caller saves it), ``on_alarm(code, text)`` when trouble begins, ``on_over(code, text)`` when the link
-    is good again: all in the loop, and they must be quick.
-    ``deadline``: seconds for one whole try. ``warn_days``: before a certificate ends. ``jitter``: 0 to 1.
-    """
-
-    reader_factory: Callable[[], JournalReader]
-    table: str
-    epoch: str
-    on_link: Callable[[Link], None]
-    on_acked: Callable[[int], None]
-    on_alarm: Callable[[str, str], None]
-    deadline: float = 5.0
-    tls: TlsFiles = TlsFiles()  # noqa: RUF009 frozen
-    warn_days: int = 14
-    on_over: Callable[[str, str], None] = lambda *_: None
-    clock: Callable[[], Instant] = now
-    jitter: Callable[[], float] = random.random
-
-
 class Sender(ABC):
     """Does its ``job`` over the way that a subclass knows."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._warned: dict[str, int] = {}
         self._outbox: Outbox | None = None
         self._early: list[tuple[int, int]] = []
         self._begun_at = 0
@@ -85,13 +51,7 @@ class Sender(ABC):
         self._doubt = False
         """Whether the journal's file doubts, as of the last look, what was sent before this start."""
         self._woken = asyncio.Event()
-        self._told: Link | None = None
-        self._lines = Lines()
-        self._alerts = Bucket()
-        self._late: Trouble | None = None
-        """Trouble that was told too often: it is told when it stands again later."""
-        self._well = False
-        """Whether it was told that no trouble is left, here or by the process before."""
+        self._telling = Telling(job)
 
     # --- the way ------------------------------------------------------------------------------------------
 
@@ -268,7 +228,7 @@ class Sender(ABC):
         before, at = self._outbox, self._job.clock().boot
         self._outbox = before.answered(at, answer, self._job.jitter())
         self._report(at, before, self._outbox)
-        self._warn_of_ends()
+        self._telling.certificates(self.tls)
 
     async def _see_what_is_kept(self, reader: JournalReader, answer: Answer | Failed) -> None:
         """A server that goes back may ask for what is kept no more."""
@@ -278,65 +238,26 @@ class Sender(ABC):
             self._oldest = next(iter(await aside(reader.bodies, kept_from, 1)), None)
             self._outbox = replace(self._outbox, kept_from=kept_from)
 
+    async def _watch_link(self) -> None:
+        """The link also turns bad by time alone, in the middle of a try too."""
+        while True:
+            self._look()
+            await asyncio.sleep(LOOK)
+
     def _report(self, at: int, before: Outbox, after: Outbox) -> None:
         """Tell what the answer changed."""
         if after.acked != before.acked or (before.sure is not None and after.sure is None):
             self._job.on_acked(after.acked)  # which also ends the doubt about what was lost
-        self._report_trouble(at, before, after)
+        self._telling.answered(at, before, after)
         self._tell_link()
 
-    def _report_trouble(self, at: int, before: Outbox, after: Outbox) -> None:
-        if after.trouble is not None and _kind(after.trouble) != _kind(before.trouble):
-            if self._alerts.take(at) or after.trouble.halts:
-                self._late = None
-                self._alarm(after.trouble)
-            else:
-                self._late = after.trouble
-        if after.last_error is not None:
-            left_out = self._lines.worth(at, after.last_error)
-            if left_out is not None:
-                log.warning(
-                    "delivery failed",
-                    table=self._job.table,
-                    reason=after.last_error,
-                    owed=after.owed,
-                    left_out=left_out,
-                )
-        elif before.last_error is not None and self._lines.worth(at, "again") is not None:
-            log.info("delivery goes on", table=self._job.table, owed=after.owed)
+    def _look(self) -> None:
+        self._tell_link()
+        self._telling.late(self._job.clock().boot, self.trouble)
 
-    def _tell_late(self) -> None:
-        """Trouble of a link that comes and goes is told in the end, if it stands: the last state counts.
-
-        That it is over needs no such care: it changes an alert that was raised, or nothing.
-        """
-        late = self._late
-        if late is not None and _kind(self.trouble) != _kind(late):
-            self._late = None
-        elif late is not None and self._alerts.take(self._job.clock().boot):
-            self._late = None
-            way = f"{sentence(late.way)} {COMES_AND_GOES}" if late.way else COMES_AND_GOES
-            self._alarm(replace(late, way=way))
-
-    def _alarm(self, trouble: Trouble) -> None:
-        log.error("delivery alarm", table=self._job.table, code=trouble.code, reason=trouble.text)
-        self._job.on_alarm(trouble.code, trouble.said)
-
-    def _warn_of_ends(self) -> None:
-        """Once a day: a certificate that ends soon."""
-        tls, at = self.tls, self._job.clock()
-        for text in () if tls is None else tls.ending(at.wall / SECOND, self._job.warn_days):
-            whose = text.partition(" certificate ")[0]
-            if at.boot - self._warned.get(whose, at.boot - DAY) >= DAY:
-                self._warned[whose] = at.boot
-                self._alarm(Trouble("certificate", f"{text[0].upper()}{text[1:]}."))
-
-    async def _watch_link(self) -> None:
-        """The link also turns bad by time alone, in the middle of a try too."""
-        while True:
-            self._tell_link()
-            self._tell_late()
-            await asyncio.sleep(LOOK)
+    def _tell_link(self) -> None:
+        if self._outbox is not None:
+            self._telling.link(self._link(self._outbox))
 
     def _failing(self, box: Outbox) -> Outbox:
         """Whose next try people wait for."""
@@ -344,22 +265,3 @@ class Sender(ABC):
 
     def _link(self, box: Outbox) -> Link:
         return box.link(self._job.clock().boot)
-
-    def _tell_link(self) -> None:
-        if self._outbox is not None:
-            link = self._link(self._outbox)
-            if link != self._told:
-                self._told = link
-                self._job.on_link(link)
-            if link.good != self._well:
-                self._well = link.good
-                for code in OF_THE_LINK if link.good else ():
-                    self._job.on_over(code, OVER)
-
-
-def _kind(trouble: Trouble | None) -> str:
-    """Trouble without the numbers in a server's words: one that counts seconds is not a new alarm."""
-    if trouble is None:
-        return ""
-    words = re.sub(r"\d+", "#", trouble.text)
-    return f"{trouble.code} {trouble.refused} {trouble.wanted} {words}"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from tablectl.clock import Instant, now
+from tablectl.delivery.job import Job
 from tablectl.delivery.outbox import Link, Outbox
 from tablectl.delivery.placed import Placed
-from tablectl.delivery.sender import Job, Sender
+from tablectl.delivery.sender import Sender
 from tablectl.events import Event, private_body, public_body
 from tablectl.journal import Journal, Row
 from tests.gameserver.posting import resulted

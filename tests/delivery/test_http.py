@@ -25,8 +25,8 @@ from tablectl.clock import SECOND, Instant, now
 from tablectl.delivery import ways
 from tablectl.delivery.answers import Answer, Failed
 from tablectl.delivery.http import HttpDelivery
+from tablectl.delivery.job import Job
 from tablectl.delivery.placed import Placed
-from tablectl.delivery.sender import Job
 from tablectl.delivery.tls import TlsFiles
 from tablectl.delivery.transport import Transport
 from tablectl.gameserver.server import GameServer, accept_epoch

@@ -12,9 +12,11 @@ import pytest
 from tablectl.clock import SECOND, Instant
 from tablectl.delivery.actions import Probe, Wait
 from tablectl.delivery.answers import Answer, Failed
+from tablectl.delivery.job import Job
 from tablectl.delivery.lines import ALERT_EVERY, ALERTS, Lines
 from tablectl.delivery.outbox import Outbox
-from tablectl.delivery.sender import COMES_AND_GOES, OVER, Job, Sender
+from tablectl.delivery.sender import Sender
+from tablectl.delivery.telling import COMES_AND_GOES, OVER
 from tablectl.journal import JournalReader
 from tablectl.journal.rows import Outgoing
 
@@ -103,14 +105,13 @@ class Bench:
     def passes(self, time: int) -> None:
         """As the watch of the link, a few times a second."""
         self.now += time
-        self.sender._tell_link()
-        self.sender._tell_late()
+        self.sender._look()
 
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     made = Bench()
-    monkeypatch.setattr("tablectl.delivery.sender.log", made)
+    monkeypatch.setattr("tablectl.delivery.telling.log", made)
     return made
 
 
