@@ -133,11 +133,11 @@ def test_its_cards_come_through_the_reader_on_a_real_port(package: Path, tmp_pat
     shoe = load_emulator(NAME).make(link=str(tmp_path / "shoe"), speed=20.0)
     reader = Reader(load_driver(NAME), shoe.device, {}, arrivals.put, settle=10_000_000)
     reader.start()
-    assert isinstance(arrivals.get(timeout=3), ScannerRestored)
+    assert isinstance(arrivals.get(timeout=15), ScannerRestored)
     shoe.load([Card.parse(card) for card in ["8S", "8S", "KD"]], [2])
     for _ in range(4):
         shoe.draw()
-    told: list[Any] = [arrivals.get(timeout=3) for _ in range(4)]
+    told: list[Any] = [arrivals.get(timeout=15) for _ in range(4)]
     assert all(isinstance(one, Arrived) for one in told)
     names = [
         str(one.item.card) if isinstance(one.item, Scan) else one.item.kind.value

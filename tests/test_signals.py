@@ -76,7 +76,7 @@ class Rig:
         """Play and see it begin and end."""
         done = self.signals.played
         self.signals.play(pattern)
-        assert self.beeper.begun.get(timeout=3) == pattern
+        assert self.beeper.begun.get(timeout=15) == pattern
         until(lambda: self.signals.played == done + 1)
 
 
@@ -110,13 +110,13 @@ def test_an_unknown_pattern_is_refused(rig: Rig) -> None:
 def test_a_beeper_that_hangs_delays_nobody_and_nothing_is_queued_behind_it(rig: Rig) -> None:
     rig.beeper.go_on.clear()
     rig.signals.play("pip")
-    assert rig.beeper.begun.get(timeout=3) == "pip"
+    assert rig.beeper.begun.get(timeout=15) == "pip"
     began = time.monotonic()
     for _ in range(1000):
         rig.signals.play("close")
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 5  # who hangs here hangs for ten seconds
     rig.beeper.go_on.set()
-    assert rig.beeper.begun.get(timeout=3) == "close"  # the newest, while it is fresh
+    assert rig.beeper.begun.get(timeout=15) == "close"  # the newest, while it is fresh
     until(lambda: rig.signals.played == 2)
     assert rig.signals.skipped == 999
     assert rig.beeper.begun.empty()
@@ -126,7 +126,7 @@ def test_a_beeper_that_hangs_delays_nobody_and_nothing_is_queued_behind_it(rig: 
 def test_a_late_pattern_is_skipped(age: int, heard: bool, rig: Rig) -> None:
     rig.beeper.go_on.clear()
     rig.signals.play("pip")
-    rig.beeper.begun.get(timeout=3)
+    rig.beeper.begun.get(timeout=15)
     rig.signals.play("close")
     rig.clock.boot += age
     rig.beeper.go_on.set()
@@ -138,7 +138,7 @@ def test_a_late_pattern_is_skipped(age: int, heard: bool, rig: Rig) -> None:
 def test_a_beeper_that_takes_ten_seconds_is_in_trouble_meanwhile_and_recovers(rig: Rig) -> None:
     rig.beeper.go_on.clear()
     rig.signals.play("close")
-    rig.beeper.begun.get(timeout=3)
+    rig.beeper.begun.get(timeout=15)
     assert rig.signals.trouble is None
     rig.clock.boot += SLOW + 1
     assert rig.signals.trouble == "the beeper does not answer"
@@ -155,12 +155,12 @@ def test_a_beeper_that_fails_is_told_once_and_recovers(rig: Rig) -> None:
     rig.beeper.fault = OSError("no such device")
     for _ in range(20):
         rig.signals.play("pip")
-        rig.beeper.begun.get(timeout=3)
+        rig.beeper.begun.get(timeout=15)
     until(lambda: rig.signals.trouble == "no such device")
     assert rig.log.lines == ["the beeper failed: announce by voice"]
     rig.beeper.fault = None
     rig.signals.play("pip")
-    rig.beeper.begun.get(timeout=3)
+    rig.beeper.begun.get(timeout=15)
     until(lambda: rig.signals.trouble is None)
     assert len(rig.log.lines) == 2
 
@@ -182,10 +182,10 @@ def test_a_close_that_fails_ends_the_thread_all_the_same(rig: Rig) -> None:
 def test_a_beeper_that_hangs_does_not_hold_up_the_stop(rig: Rig) -> None:
     rig.beeper.go_on.clear()
     rig.signals.play("pip")
-    rig.beeper.begun.get(timeout=3)
+    rig.beeper.begun.get(timeout=15)
     began = time.monotonic()
     assert not rig.signals.stop(0.05)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5
 
 
 def test_stop_without_start() -> None:
@@ -273,11 +273,11 @@ def test_the_close_cuts_a_pip_short_and_no_other_pattern_does() -> None:
     for second, cuts in (("accept", False), ("pip", False), ("close", True)):
         rig.beeper.go_on.clear()
         rig.signals.play("pip")
-        assert rig.beeper.begun.get(timeout=3) == "pip"
+        assert rig.beeper.begun.get(timeout=15) == "pip"
         rig.signals.play(second)
         assert rig.beeper.go_on.is_set() == cuts
         rig.beeper.go_on.set()
-        assert rig.beeper.begun.get(timeout=3) == second
+        assert rig.beeper.begun.get(timeout=15) == second
         until(lambda: rig.signals._voices[0]._playing is None)
     rig.signals.stop()
 
@@ -292,12 +292,12 @@ def test_a_pattern_that_was_taken_and_has_not_begun_is_cut_short_too(then: str) 
 
     def late(asked: module._Asked) -> None:
         taken.set()
-        assert go_on.wait(3)
+        assert go_on.wait(15)
         sound(asked)
 
     voice._sound = late  # type: ignore[method-assign]
     rig.signals.play("hold")
-    assert taken.wait(3)
+    assert taken.wait(15)
     if then == "close":
         rig.signals.play("close")
     else:
@@ -313,7 +313,7 @@ def test_stopping_cuts_short_what_is_played_so_that_it_can_end_in_order() -> Non
     rig = AbleRig()
     rig.beeper.go_on.clear()
     rig.signals.play("hold")
-    rig.beeper.begun.get(timeout=3)
+    rig.beeper.begun.get(timeout=15)
     assert rig.signals.stop(1.0)
     assert rig.beeper.closed == 1
 
@@ -325,9 +325,9 @@ def test_several_beepers_each_have_their_thread_and_their_fault() -> None:
     signals = Signals(lamp, horn, names=("lamp", "horn"), clock=clock, log=log)
     signals.start()
     signals.play("close")
-    assert lamp.begun.get(timeout=3) == horn.begun.get(timeout=3) == "close"
+    assert lamp.begun.get(timeout=15) == horn.begun.get(timeout=15) == "close"
     signals.play("close")
-    assert horn.begun.get(timeout=3) == "close"
+    assert horn.begun.get(timeout=15) == "close"
     until(lambda: signals.trouble == "horn: unplugged")
     clock.boot += SLOW + 1
     assert signals.trouble == "lamp: the beeper does not answer; horn: unplugged"
@@ -361,14 +361,14 @@ def test_what_is_tried_out_gives_way_to_the_table() -> None:
     signals.start()
     beeper.go_on.clear()
     signals.play("pip")
-    beeper.begun.get(timeout=3)
+    beeper.begun.get(timeout=15)
     told: list[dict[str, str | None]] = []
     trying = threading.Thread(target=lambda: told.append(signals.try_out("hold")))
     trying.start()
     until(lambda: signals._voices[0]._slot)
     signals.play("close")
-    trying.join(3)
+    trying.join(15)
     assert told == [{"bell": "left out: another signal came"}]
     beeper.go_on.set()
-    assert beeper.begun.get(timeout=3) == "close"
+    assert beeper.begun.get(timeout=15) == "close"
     signals.stop()

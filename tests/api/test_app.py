@@ -620,13 +620,13 @@ def test_state_is_waited_for(idle: Bench) -> None:
     time.sleep(0.1)
     assert not got, "nothing new yet"
     idle.do("hold")
-    thread.join(2)
+    thread.join(15)
     assert got[0]["row"] > row
     # What is newer already is answered at once, and rubbish is no reason to wait.
     begun = time.monotonic()
     assert idle.client.state(newer=row)["row"] > row
     assert idle.client.get("/v1/state?newer=soon")[0] == 200
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5
 
 
 def test_who_waits_for_the_state_is_told_what_is_new_beside_it(

@@ -101,21 +101,21 @@ class RealTerminal:
         """Press keys."""
         os.write(self.master, keys.encode())
 
-    def sees(self, words: str, timeout: float = 20.0) -> None:
+    def sees(self, words: str, timeout: float = 40.0) -> None:
         """Wait until these words are on the screen."""
         end = time.monotonic() + timeout
         while words not in self.screen:
             assert time.monotonic() < end, f"waited in vain for {words!r}\n{self.screen}"
             self._read(0.05)
 
-    def stopped(self, timeout: float = 20.0) -> None:
+    def stopped(self, timeout: float = 40.0) -> None:
         """Wait until a signal has stopped it."""
         end = time.monotonic() + timeout
         while os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG) is None:
             assert time.monotonic() < end, f"it goes on\n{self.screen}"
             self._read(0.05)
 
-    def ended(self, timeout: float = 20.0) -> int:
+    def ended(self, timeout: float = 40.0) -> int:
         """Wait for its end: the exit code."""
         end = time.monotonic() + timeout
         while self.process.poll() is None and time.monotonic() < end:

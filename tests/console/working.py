@@ -87,7 +87,7 @@ class ByKeys:
         """What stands on the screen."""
         return self.app.text()
 
-    async def sees(self, what: str | Callable[[str], bool], timeout: float = 15.0) -> None:
+    async def sees(self, what: str | Callable[[str], bool], timeout: float = 30.0) -> None:
         """Wait until these words are on the screen."""
         end = time.monotonic() + timeout
         while not (what in self.screen if isinstance(what, str) else what(self.screen)):

@@ -88,7 +88,7 @@ class Durable(Generic[D]):
         """What the journal would have the game server hold."""
         return [one.body for one in self.journal.bodies(1, 100_000)]
 
-    async def until(self, done: Callable[[], object], seconds: float = 8.0) -> None:
+    async def until(self, done: Callable[[], object], seconds: float = 20.0) -> None:
         async with asyncio.timeout(seconds):
             while not done():
                 self.changed.clear()
@@ -96,11 +96,11 @@ class Durable(Generic[D]):
                     await asyncio.wait_for(self.changed.wait(), 0.02)
                 assert self.task is None or not self.task.done(), self.task
 
-    async def all_stored(self, seconds: float = 8.0) -> None:
+    async def all_stored(self, seconds: float = 20.0) -> None:
         """Everything is acknowledged."""
         await self.until(lambda: self.journal.acked() == self.journal.last()[1], seconds)
 
-    async def good(self, seconds: float = 8.0) -> None:
+    async def good(self, seconds: float = 20.0) -> None:
         """The link is."""
         await self.until(lambda: self.links[-1:] == [(True, "")], seconds)
 

@@ -98,8 +98,8 @@ async def test_a_message_carries_type_id_and_fence(rig: Rig) -> None:
         sender = rig.sender()
         sender.play(2)
         await sender.all_stored()
-        messages = [await heard.next_msg(2) for _ in range(2)]
-        question = json.loads((await asked.next_msg(2)).data)
+        messages = [await heard.next_msg(15) for _ in range(2)]
+        question = json.loads((await asked.next_msg(15)).data)
     ids = [json.loads(body)["id"] for body in sender.bodies]
     assert [message.subject for message in messages] == ["tables.T07.events"] * 2
     assert [message.headers for message in messages] == [
@@ -602,9 +602,9 @@ async def test_what_is_not_permitted_is_named(rig: Rig, more: str, words: str) -
     rig.restart(users)
     sender = rig.sender()
     sender.play()
-    await sender.until(lambda: sender.alarms)
-    assert sender.alarms[0][0] == "delivery-link"
-    assert words in sender.alarms[0][1]
+    # Whichever is refused first is told first: what is published, or the question whether anybody listens.
+    await sender.until(lambda: any(words in text for _, text in sender.alarms))
+    assert {code for code, _ in sender.alarms} == {"delivery-link"}
 
 
 async def test_nobody_listens_there(rig: Rig) -> None:
@@ -656,9 +656,9 @@ async def test_every_question_is_broken_off_when_the_connection_ends(rig: Rig) -
         await client.flush()
         asking = [asyncio.create_task(line.ask({"n": n})) for n in range(3)]
         for _ in asking:
-            await heard.next_msg(2)
+            await heard.next_msg(15)
         rig.nats.kill()
-        ended = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 3)
+        ended = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 15)
         assert [type(one) for one in ended] == [Fault] * 3
         await line.close()
 

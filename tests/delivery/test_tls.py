@@ -97,7 +97,7 @@ def alerting(context: ssl.SSLContext) -> Iterator[str]:
     yield f"https://127.0.0.1:{listener.getsockname()[1]}/{{table}}"
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
-    thread.join(3)
+    thread.join(15)
 
 
 async def says(tmp_path: Path, url: str, files: TlsFiles) -> str:

@@ -127,6 +127,6 @@ def test_a_lamp_is_cut_short_and_dark(bus: FakeBus) -> None:
     while len(lamp.sent) < 2:
         pass
     beeper.hush()
-    thread.join(1)
+    thread.join(15)
     assert not thread.is_alive() and lamp.sent[-1] == DARK
     beeper.close()

@@ -62,7 +62,7 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def until(what: Callable[[], Any], why: str, timeout: float = 15.0) -> Any:
+def until(what: Callable[[], Any], why: str, timeout: float = 30.0) -> Any:
     """Wait until ``what()`` is true, and give it back. Fails the test naming ``why``."""
     end = time.monotonic() + timeout
     while True:
@@ -251,7 +251,7 @@ class Rig:
 
     # --- looking and acting ------------------------------------------------------------------------------
 
-    def wait(self, what: Callable[[dict[str, Any]], Any], why: str, timeout: float = 15.0) -> dict[str, Any]:
+    def wait(self, what: Callable[[dict[str, Any]], Any], why: str, timeout: float = 30.0) -> dict[str, Any]:
         """The first state of which ``what`` is true."""
         end = time.monotonic() + timeout
         while True:
@@ -264,7 +264,7 @@ class Rig:
             )
             time.sleep(0.005)
 
-    def phase(self, phase: str, timeout: float = 15.0) -> dict[str, Any]:
+    def phase(self, phase: str, timeout: float = 30.0) -> dict[str, Any]:
         """Wait for a phase."""
         return self.wait(lambda s: s["phase"] == phase, f"phase {phase}", timeout)
 

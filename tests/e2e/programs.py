@@ -116,7 +116,7 @@ class Process(ABC):
         """How the last start ended: an exit code, or a signal's number below 0; None while it runs."""
 
     @abstractmethod
-    def wait(self, timeout: float = 15.0) -> int:
+    def wait(self, timeout: float = 30.0) -> int:
         """Wait for its end: the exit code."""
 
     @property
@@ -128,7 +128,7 @@ class Process(ABC):
         """Send it a signal and go on."""
         os.kill(self.pid, number)
 
-    def end(self, number: signal.Signals = signal.SIGTERM, timeout: float = 15.0) -> tuple[int, float]:
+    def end(self, number: signal.Signals = signal.SIGTERM, timeout: float = 30.0) -> tuple[int, float]:
         """Send a signal and wait: the exit code, and how long it took (s)."""
         begun = time.monotonic()
         if self.running:
@@ -172,7 +172,7 @@ class Program(Process):
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def wait(self, timeout: float = 15.0) -> int:
+    def wait(self, timeout: float = 30.0) -> int:
         assert self._process is not None
         return self._process.wait(timeout)
 
@@ -229,7 +229,7 @@ class Forked(Process):
     def running(self) -> bool:
         return self._forked is not None and self._forked.is_alive()
 
-    def wait(self, timeout: float = 15.0) -> int:
+    def wait(self, timeout: float = 30.0) -> int:
         assert self._forked is not None
         self._forked.join(timeout)
         assert self._forked.exitcode is not None, f"it did not end within {timeout:g} s"

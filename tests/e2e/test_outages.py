@@ -255,7 +255,7 @@ def test_a_process_stopped_in_mid_betting_closes_at_once_when_it_resumes() -> No
         rig.daemon.send(signal.SIGSTOP)
         time.sleep(seconds)
         rig.daemon.send(signal.SIGCONT)
-        rig.phase("no more bets", timeout=2.0)
+        rig.phase("no more bets")
         (closed,) = of(rig, "betting.closed")
         assert closed["reason"] == "suspended"
 

@@ -226,7 +226,7 @@ async def test_who_waits_for_news_is_told_at_once(site: Site) -> None:
     begun = time.monotonic()
     while shown["open"]:  # the window's end is news too
         _, shown = await site.ask(f"/v1/tables/T07/play?after={shown['version']}", "ann")
-    assert time.monotonic() - begun < 2 and shown["reason"]["code"] == "late"
+    assert time.monotonic() - begun < 5 and shown["reason"]["code"] == "late"
 
 
 async def test_who_waits_is_told_of_a_silence_when_betting_closes_by_it(site: Site) -> None:
@@ -237,7 +237,7 @@ async def test_who_waits_is_told_of_a_silence_when_betting_closes_by_it(site: Si
     begun = time.monotonic()
     while shown["open"]:
         _, shown = await site.ask(f"/v1/tables/T07/play?after={shown['version']}", "ann")
-    assert time.monotonic() - begun < 2 and shown["reason"]["code"] == "unlinked"
+    assert time.monotonic() - begun < 5 and shown["reason"]["code"] == "unlinked"
     await site.tell(BettingClosed(shoe=1, round=1, reason="timer", closed_at=iso(time.time_ns())))
     _, shown = await site.ask("/v1/tables/T07/play", "ann")
     assert shown["reason"]["code"] == "late"

