@@ -19,8 +19,12 @@ from hypothesis import HealthCheck, settings
 from tests import pairs, recordings
 
 _MACHINE = [HealthCheck.too_slow]  # a clock's word: it is about the machine
-settings.register_profile("test", derandomize=True, max_examples=20, suppress_health_check=_MACHINE)
-settings.register_profile("soak", print_blob=True, max_examples=400, suppress_health_check=_MACHINE)
+settings.register_profile(
+    "test", derandomize=True, max_examples=20, deadline=None, suppress_health_check=_MACHINE
+)
+settings.register_profile(
+    "soak", print_blob=True, max_examples=400, deadline=None, suppress_health_check=_MACHINE
+)
 settings.load_profile("soak" if "TABLECTL_SOAK" in os.environ else "test")
 
 _SENT, _TOLD = "tablectl_pairs", "tablectl_told"
