@@ -30,7 +30,7 @@ PURE = (
     "finder", "item_words", "printable",
     "console.paper", "console.big", "console.seen", "console.past", "console.dialog", "console.flows",
     "console.questions", "console.pit_boss", "console.bounded",
-    "console.language", "console.german", "console.german_table",
+    "console.language", "console.german", "console.german_table", "console.german_answers",
     "console.keys", "console.model", "console.prompt", "console.hands", "console.middle", "console.screen",
 )  # fmt: skip
 PURE_MAY_USE = (*PURE, "clock")

@@ -259,6 +259,7 @@ ANSWERS = {
         "Ob '{command}' ausgeführt wurde, ist unbekannt: den Tisch ansehen, ehe es neu gegeben wird. {why}"
     ),
     "refused: {why}": "abgelehnt: {why}",
+    "{command} refused: {why}": "{command} abgelehnt: {why}",
     "done": "getan",
     "; try again in {n} s": "; wieder in {n} s",
     "The table has changed since you began: this will be refused. Go back and look.": (

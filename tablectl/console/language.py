@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from tablectl.console import german, german_table
+from tablectl.console import german, german_answers, german_table
 from tablectl.console.paper import poor
 from tablectl.table.holds import HOLDS
 
@@ -19,11 +20,13 @@ _MEANS = tuple(hold.means for hold in HOLDS.values())
 
 @dataclass(frozen=True)
 class Language:
-    """``texts``: by the English text. ``patterns``: for those of the daemon that have something in them."""
+    """``texts``: by the English text. ``patterns``: for those of the daemon that have something in them;
+    ``answers``: for each part of what it answers to a command, with ``{}`` for that."""
 
     code: str
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     patterns: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __call__(self, english: str, /, **values: object) -> str:
         """A text of the console's, with these values in its places ``{name}``."""
@@ -42,6 +45,30 @@ class Language:
                 return f"{self(means)} {self.told(text.removeprefix(f'{means} '))}"
         return ": ".join(map(self._part, text.split(": ")))
 
+    def answered(self, text: str) -> str:
+        """What the daemon answered to a command; each part that is known. Parts end with a semicolon."""
+        if not self.answers:
+            return text
+        if refused := re.fullmatch(r"([a-z -]+) refused: (.*)", text, re.DOTALL):
+            return self("{command} refused: {why}", command=refused[1], why=self.answered(refused[2]))
+        return "; ".join(self._answer(part) or self.told(part) for part in text.split("; "))
+
+    def _answer(self, text: str) -> str | None:
+        if text in self.answers:
+            return self.answers[text]
+        for pattern, words in self._answers:
+            if found := pattern.fullmatch(text):
+                return words.format(*(self._answer(hole) or self.told(hole) for hole in found.groups()))
+        return None
+
+    @cached_property
+    def _answers(self) -> list[tuple[re.Pattern[str], str]]:
+        """The most of words first."""
+        found = sorted((key for key in self.answers if "{}" in key), key=len, reverse=True)
+        return [
+            (re.compile("(.+?)".join(map(re.escape, key.split("{}")))), self.answers[key]) for key in found
+        ]
+
     def _part(self, text: str) -> str:
         for pattern, words in self.patterns.items():
             if found := re.fullmatch(pattern, text):
@@ -50,12 +77,11 @@ class Language:
 
     def ascii(self) -> Language:
         """The same for a terminal with ASCII only: as wide as it will be shown."""
-        texts, patterns = ({key: poor(words) for key, words in table.items()} for table in self._tables)
-        return replace(self, texts=texts, patterns=patterns)
-
-    @property
-    def _tables(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return self.texts, self.patterns
+        tables = {"texts": self.texts, "patterns": self.patterns, "answers": self.answers}
+        return replace(
+            self,
+            **{name: {key: poor(of[key]) for key in of} for name, of in tables.items()},  # type: ignore[arg-type]
+        )
 
 
 SHORT = {
@@ -80,7 +106,8 @@ SHORT = {
 """What is too long for 80 columns as it is told elsewhere."""
 
 ENGLISH = Language("en", SHORT)
-LANGUAGES = {"en": ENGLISH, "de": Language("de", {**german_table.TOLD, **german.OWN}, german_table.PATTERNS)}
+GERMAN = Language("de", {**german_table.TOLD, **german.OWN}, german_table.PATTERNS, german_answers.ANSWERS)
+LANGUAGES = {"en": ENGLISH, "de": GERMAN}
 
 
 def by_locale(environment: Mapping[str, str]) -> str:

@@ -170,7 +170,8 @@ def _unknown(name: str, why: str, w: Language) -> str:
 
 
 def _told(name: str, status: int, answer: Mapping[str, Any], w: Language) -> Answer:
-    words = str(answer.get("answer") or answer.get("error") or "")
+    told = str(answer.get("answer") or answer.get("error") or "")
+    words = w.answered(told)
     if status == 200 and answer.get("accepted") is True:
         return Answer(True, words or w("done"))
     if status not in (400, 403, 409, 503) or not words:
@@ -178,6 +179,6 @@ def _told(name: str, status: int, answer: Mapping[str, Any], w: Language) -> Ans
     after = answer.get("retry_after")
     if isinstance(after, int | float) and after > 0:
         words += w("; try again in {n} s", n=f"{after:.0f}")
-    if answer.get("kept") is not True and "refused: " not in words[:30]:
+    if answer.get("kept") is not True and "refused: " not in told[:30]:
         words = w("refused: {why}", why=words)
     return Answer(False, words, pin=status == 403)

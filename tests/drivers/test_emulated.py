@@ -594,7 +594,7 @@ def test_drawing_returns_at_once_and_copies_keep_their_pace(eye: Setup) -> None:
     rig = eye(speed=1)
     rig.shoe.load(cards("2S 3S 4S 5S 6S 7S 8S 9S"))
     rig.heard()
-    returned = []
+    returned: list[float] = []
     while min(returned, default=1.0) > 0.05:  # on a busy machine one may take longer, not each
         assert len(returned) < 4
         began = time.monotonic()

@@ -137,7 +137,7 @@ def test_a_line_that_takes_nothing_holds_up_no_scan(tmp_path: Path, monkeypatch:
             refused += 1
             time.sleep(0.005)
     os.close(fd)
-    meanwhile = []
+    meanwhile: list[bool] = []
     with ThreadPoolExecutor(1) as aside:
         while not any(meanwhile):  # on a busy machine the wait may be over first, now and then
             assert len(meanwhile) < 20, "each card waits until the beep is given up"
