@@ -22,6 +22,8 @@ class Answer:
     text: str
     where: str
     version: int
+    asks: str = ""
+    """The argument that a refused command is asked for: again with it, and it may be carried out."""
 
 
 class Answers:

@@ -156,7 +156,7 @@ class Core:
 
     def remember(self, event: CommandRecorded, where: str, version: int) -> None:
         """At replay, before the start: the answer a recorded command got."""
-        self._answers.store(event, Answer(event.accepted, event.answer, where, version))
+        self._answers.store(event, Answer(event.accepted, event.answer, where, version, event.asks))
 
     # --- the thread --------------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class Core:
                 shoe=None if shoe is None else shoe.number,
                 round=None if round_ is None else round_.number,
             )
-            answer = Answer(event.accepted, event.answer, state.where, state.version)
+            answer = Answer(event.accepted, event.answer, state.where, state.version, event.asks)
             self._answers.store(event, answer)
         self._state = evolve(state, event)
         self._flight(moment.boot, "written down", (*with_it, event))
@@ -241,9 +241,8 @@ class Core:
         self._flight(moment.boot, given, decision.events)
         answer = None
         if isinstance(given, Command):
-            answer = Answer(
-                not decision.refused, decision.answer, decision.state.where, decision.state.version
-            )
+            after = decision.state
+            answer = Answer(not decision.refused, decision.answer, after.where, after.version, decision.asks)
             self._answers.store(given, answer)
         if not decision.events and reply is None:
             return

@@ -201,7 +201,7 @@ class Commands:
             "answer": answer.text,
             "where": answer.where,
             "version": answer.version,
-        }
+        } | ({"asks": answer.asks} if answer.asks else {})
         return 200 if answer.accepted else 409, body
 
     async def _not_now(self, id_: str, name: str) -> dict[str, Any] | None:

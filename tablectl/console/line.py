@@ -181,4 +181,5 @@ def _told(name: str, status: int, answer: Mapping[str, Any], w: Language) -> Ans
         words += w("; try again in {n} s", n=f"{after:.0f}")
     if answer.get("kept") is not True and "refused: " not in told[:30]:
         words = w("refused: {why}", why=words)
-    return Answer(False, words, pin=status == 403)
+    asks = answer.get("asks")
+    return Answer(False, words, pin=status == 403, asks=asks if isinstance(asks, str) else "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from tablectl.console.bounded import number, text
@@ -17,6 +18,7 @@ from tablectl.console.dialog import Choice, Dialog, Leave, Order
 from tablectl.console.keys import MORE_WAYS, cap, keys, way_pages
 from tablectl.console.language import ENGLISH, Language
 from tablectl.console.past import Past
+from tablectl.console.questions import SAME, which_card
 from tablectl.console.seen import Seen, read
 
 SETTLES = 0.4
@@ -54,11 +56,13 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a command. ``done``: carried out; ``pin``: the PIN was not taken."""
+    """What came of a command. ``done``: carried out; ``pin``: the PIN was not taken; ``asks``: it was refused
+    for want of a word, whether a card is the :data:`SAME` as one that lies aside."""
 
     done: bool
     text: str
     pin: bool = False
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Model:
     sending: str = ""
     again: Dialog | None = None
     """Where to go on if the PIN is not taken."""
+    asked: Order | None = None
+    """What goes on being asked for if it is refused for want of a word; without its PIN."""
     message: Message | None = None
     meant: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     """What each key means, and since when."""
@@ -125,8 +131,14 @@ class Model:
 
     def answered(self, answer: Answer, now: float) -> Model:
         """The command that was under way is answered."""
-        again = self.again if answer.pin and self.dialog is None else None
-        model = replace(self, sending="", again=None, dialog=again or self.dialog)
+        again, asked = (None, None) if self.dialog is not None else (self.again, self.asked)
+        model = replace(self, sending="", again=None, asked=None)
+        if again is not None and asked is not None and answer.asks == SAME:
+            told = answer.text.partition("; ")[0]
+            make = partial(which_card, asked, told.partition(": ")[2] or told, self.words)
+            return replace(model, dialog=replace(again, make=make, answers=()), message=None)
+        if answer.pin and again is not None:
+            model = replace(model, dialog=again)
         return model.says(answer.text, "good" if answer.done else "bad", now)
 
     def says(self, words: str, kind: str, now: float) -> Model:
@@ -252,8 +264,10 @@ class Model:
             "pin": order.pin,
             "reason": order.reason,
         }
-        again = replace(dialog, typed="") if order.pin is not None else None
-        model = replace(self, sending=order.command, again=again, message=None)
+        again, asked = (
+            (None, None) if order.pin is None else (replace(dialog, typed=""), replace(order, pin=None))
+        )
+        model = replace(self, sending=order.command, again=again, asked=asked, message=None)
         return model, Send(order.command, body)
 
 

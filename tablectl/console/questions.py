@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 
-from tablectl.console.dialog import Choice, Entry, Order, Question
+from tablectl.console.dialog import Choice, Entry, Flow, Order, Question
 from tablectl.console.language import Language
 from tablectl.console.past import Past
 from tablectl.console.seen import Seen
@@ -16,6 +17,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 _ROUND = re.compile(r"[1-9][0-9]{0,8}/[1-9][0-9]{0,8}", re.ASCII)
 OTHER = "\n"
 """The answer "none of these": no name is so."""
+
+SAME = "same"
+"""The argument that says whether a card is one that lies aside."""
 
 WORDS = (
     "seen on video",
@@ -115,3 +119,15 @@ def approved(
     person = yield from named(w("Which pit boss approves?"), past.pit_bosses, pit_boss_name, 32, w)
     pin = yield pin_of(person, w, would, w("Reason: {reason}", reason=reason))
     return Order(command, args, person, reason, pin)
+
+
+def which_card(order: Order, told: str, w: Language) -> Flow:
+    """An order that was refused because the table cannot know whether its card was counted already."""
+    options = (
+        ("yes", w("that card: it lies aside and is counted")),
+        ("no", w("another card: it was never counted")),
+    )
+    said = yield Choice(w("Which card is it?"), options, (told,))
+    would = dict(options)[said]
+    pin = yield pin_of(order.person or "", w, f"{order.command}: {would}")
+    return replace(order, args={**order.args, SAME: said}, pin=pin)

@@ -18,7 +18,8 @@ class ControllerStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRecorded(Event):
-    """A command and what came of it. ``answer``: the sentence its sender got."""
+    """A command and what came of it. ``answer``: the sentence its sender got; ``asks``: the argument that it
+    asks for."""
 
     TYPE = "command.recorded"
     PUBLIC = False
@@ -34,6 +35,7 @@ class CommandRecorded(Event):
     saw_round: str | None = None
     saw_version: int | None = None
     """What its sender saw: the round, the state's version."""
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ def claim(
     for one in (*near, *doubtful):
         where = "" if one.sure else f" in round {state.the_shoe.number}/{number + 1}"
         known = "a card of that face" if one.card == card else "a card of this round"
-        raise Refused(f"{card}: {known} {_LIES[one.place]}{where}; {_ANSWERS}")
+        raise Refused(f"{card}: {known} {_LIES[one.place]}{where}; {_ANSWERS}", asks="same")
     return None
 
 

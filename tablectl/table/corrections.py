@@ -285,7 +285,8 @@ def _aside(turn: Turn, card: Card, command: Command, *, kept: bool = False) -> t
     if found is not None and turn.state.unread and said is None:
         raise Refused(
             f"{card}: a card of this round that lies aside has that face, and another one could not be read;"
-            " if it is the one aside, again with --same; if it is the unread one, with --another"
+            " if it is the one aside, again with --same; if it is the unread one, with --another",
+            asks="same",
         )
     return () if found is None else (found,)
 
@@ -344,7 +345,8 @@ def take_rescanned(turn: Turn, command: Command) -> None:
             found = _scanned_aside(turn, cards, command) if rescan.what == HAND else ()
             redeal(turn, cards, kept, "rescan" if rescan.what == HAND else "correct", command, found)
         except Refused as refusal:
-            raise Refused(f"{refusal}; give this scanning up: release keep, then scan again") from None
+            told = f"{refusal}; give this scanning up: release keep, then scan again"
+            raise Refused(told, refusal.asks) from None
 
 
 def _scanned_aside(turn: Turn, cards: Sequence[Card], command: Command) -> tuple[Claim, ...]:

@@ -60,7 +60,7 @@ def decide(state: State, given: Input, now: Instant, around: Around) -> Decision
         _pass_deadlines(turn, given.at.boot)
     if isinstance(given, Command):
         refused = _command(turn, given)
-        return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused)
+        return Decision(tuple(turn.events), tuple(turn.effects), turn.state, turn.answer, refused, turn.asks)
     if isinstance(given, Arrived):
         given = again.by_tag(turn.state, given)
         device.first_heard(turn, given.item)
@@ -160,7 +160,7 @@ def _command(turn: Turn, command: Command) -> bool:
         _afterwards(turn)
         refused = False
     except Refused as refusal:
-        turn.answer = f"{command.kind.value} refused: {refusal}"
+        turn.answer, turn.asks = f"{command.kind.value} refused: {refusal}", refusal.asks
         refused = True
     turn.emit(
         ev.CommandRecorded(
@@ -172,6 +172,7 @@ def _command(turn: Turn, command: Command) -> bool:
             uid=command.uid,
             accepted=not refused,
             answer=turn.answer,
+            asks=turn.asks,
             reason=command.reason,
             saw_round=command.expect.round,
             saw_version=command.expect.version,

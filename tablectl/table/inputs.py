@@ -287,7 +287,7 @@ class Decision:
     """Events to journal, effects to fire, the answer to a command, and the state they lead to.
 
     ``state`` is the fold of ``events`` over the state decided on. ``refused`` is the reason of a
-    refused command; its only event is the private record of it.
+    refused command; its only event is the private record of it. ``asks``: the argument whose lack is why.
     """
 
     events: tuple[Event, ...]
@@ -295,3 +295,4 @@ class Decision:
     state: State
     answer: str = ""
     refused: bool = False
+    asks: str = ""

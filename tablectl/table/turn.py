@@ -19,7 +19,14 @@ from tablectl.table.state import IN_ROUND, Phase, Round, State
 
 
 class Refused(Exception):
-    """A command cannot be carried out; the text says why and names the way out."""
+    """A command cannot be carried out; the text says why and names the way out.
+
+    ``asks``: the argument that would answer the question which the text asks; empty: it asks none.
+    """
+
+    def __init__(self, text: str, asks: str = "") -> None:
+        super().__init__(text)
+        self.asks = asks
 
 
 class Where(TypedDict):
@@ -39,6 +46,8 @@ class Turn:
         self.events: list[ev.Event] = []
         self.effects: list[Effect] = []
         self.answer = ""
+        self.asks = ""
+        """The argument that a refused command is asked for."""
 
     def emit(self, event: ev.Event) -> None:
         """Write an event and fold it."""
