@@ -265,4 +265,8 @@ def run(path: str, table: str | None, *, blocks: bool, colours: bool, language: 
     words = LANGUAGES[language]
     app = Console(path, table=table, blocks=blocks, colours=colours, words=words, there=there)
     app.run(mouse=False)
+    if not os.isatty(terminal):  # gone: what is still to be written goes nowhere, and is no failure of ours
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
     return app.return_code or 0

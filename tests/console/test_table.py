@@ -227,6 +227,29 @@ def test_it_can_be_stopped_in_the_middle_of_a_write() -> None:
         assert here.ended() == 0 and here.settings() == was
 
 
+class WritesToTheLast(RealTerminal):
+    """Something is left in the stream when the process ends."""
+
+    program = (
+        "-c",
+        """
+import atexit, sys
+from tablectl.cli import main
+
+atexit.register(sys.stderr.write, "x")
+main()
+""",
+    )
+
+
+def test_a_terminal_that_is_gone_is_no_failure() -> None:
+    with WritesToTheLast("console", "--socket", "/nonexistent") as here:
+        here.sees("leave")
+        here.resize(60, 20)
+        here.hang_up()
+        assert here.ended() == 0
+
+
 async def test_it_begins_without_a_daemon_and_is_left_by_a_key() -> None:
     app = Seat("/nonexistent", blocks=False, colours=False)
     async with app.run_test(size=(80, 24)) as pilot:
