@@ -9,7 +9,7 @@ import pytest
 
 from tablectl import events as ev
 from tablectl.cards import Card
-from tablectl.table import Kind, Phase, corrections, holds, offered, settled
+from tablectl.table import Kind, Phase, corrections, offered, repeats, settled
 from tests.table import honest
 from tests.table.playing import Play, house
 
@@ -32,7 +32,7 @@ def test_the_table_of_honest_people_agrees_with_the_cards() -> None:
 
 @pytest.mark.parametrize("name", ["claim", "newest"])
 def test_and_sees_it_when_a_card_aside_is_not_known(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (corrections, settled, holds):
+    for module in (corrections, settled, repeats):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, lambda *told, **more: None)
     with pytest.raises(AssertionError):
