@@ -423,7 +423,10 @@ class Honest(Play):
             return False
         new = hand[len(old) :]
         lent = [thing for thing in new if thing in self.hand and self.hand is not hand]
-        done = self.tell(Kind.AMEND, new, hand, round=where, **args)
+        if lent:
+            done = self.say(Kind.AMEND, *hand, round=where, **args)
+        else:
+            done = self.tell(Kind.AMEND, new, hand, round=where, **args)
         assert not (done and lent), "a card lies in two rounds"
         if done:
             self.next = [thing for thing in self.next if thing not in hand]
