@@ -74,12 +74,13 @@ class Shoe:
         order = self.order + number.to_bytes(1, "big")
         return replace(self, drawn=(*self.drawn, card), counts=counts, order=order)
 
-    def untake(self, card: Card | None) -> Shoe:
-        """The shoe without the newest ``card`` drawn from it: one read counted twice.
+    def untake(self, card: Card | None, *, before: int | None = None) -> Shoe:
+        """The shoe without the newest ``card`` drawn from it, or among the first ``before`` cards: one read
+        counted twice.
 
         Raises :class:`ValueError` when there is none.
         """
-        at = self._newest(card)
+        at = self._newest(card, before)
         counts = self.counts
         if card is not None:
             n = card.number
@@ -130,8 +131,8 @@ class Shoe:
             shoe = shoe.take(card)
         return shoe
 
-    def _newest(self, card: Card | None) -> int:
-        for at in range(len(self.drawn) - 1, -1, -1):
+    def _newest(self, card: Card | None, before: int | None = None) -> int:
+        for at in range((len(self.drawn) if before is None else before) - 1, -1, -1):
             if self.drawn[at] == card:
                 return at
         raise ValueError(f"{card or 'a card that was not read'} was not drawn from this shoe")

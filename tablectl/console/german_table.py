@@ -148,8 +148,8 @@ WAYS = {
     "the cards kept go to the hand in the order they came": "zurückgelegte Karten zur Hand, wie sie kamen",
     "the cards kept are the first ones of the next round": "zurückgelegte Karten beginnen die nächste Runde",
     "the cards kept are burned": "zurückgelegte Karten werden gebrannt",
-    "the last card was read twice, the repeat is taken out of hand and count": (
-        "letzte Karte zweimal gelesen: die Wiederholung zählt nicht"
+    "one card was read twice, the repeat is taken out of hand and count": (
+        "eine Karte zweimal gelesen: die Wiederholung zählt nicht"
     ),
     "what the screen shows stands": "es gilt, was der Bildschirm zeigt",
     "scan the card again": "Karte noch einmal einlesen",

@@ -140,13 +140,16 @@ class ScanUnread(Event):
 class CardDropped(Event):
     """The newest card kept with a hold was one card read twice: the repeat is not counted any more.
 
-    ``taken``: it was burned or reserved meanwhile; which one it is of the cards that lie aside.
+    ``taken``: it was burned or reserved meanwhile; which one it is of the cards that lie aside. ``burned``:
+    it was a burn card that was due; which one of those that came last, and how many are ``left`` to burn now.
     """
 
     TYPE = "card.dropped"
     PUBLIC = False
     approved_by: str
     taken: int | None = None
+    burned: int | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,9 +72,11 @@ class HandSteps:
                 if 1 <= place <= len(self._kept):
                     self._kept.insert(to - 1, self._kept.pop(place - 1))
                 self._say(entry, f"K{place} moved to K{to}, by {by}")
-            case ev.CardDropped(approved_by=by):
+            case ev.CardDropped(taken=None, burned=None, approved_by=by):
                 del self._kept[-1:]
                 self._say(entry, f"the last card kept was one card read twice, by {by}")
+            case ev.CardDropped(approved_by=by):
+                self._say(entry, f"a card that lay aside was one card read twice, by {by}")
             case ev.CardsReserved(approved_by=by):
                 self._kept.clear()
                 self._say(entry, f"the cards kept are the first ones of the next round, by {by}")

@@ -86,7 +86,7 @@ def told(events: Sequence[tuple[int, ev.Event]], *, shoe_over: bool) -> Told:
                 waiting[place - 1] = _Kept(kept.row, card) if kept and unread else None
             case ev.KeptMoved(place=place, to=to) if 1 <= place <= len(waiting):
                 waiting.insert(to - 1, waiting.pop(place - 1))
-            case ev.CardDropped() if waiting:
+            case ev.CardDropped(taken=None, burned=None) if waiting:
                 waiting.pop()
             case ev.HandCorrected(kept=cards):
                 # Which of those kept are now in the hand is not known from here on.

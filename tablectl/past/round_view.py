@@ -173,8 +173,10 @@ class _View:
                 )
             case ev.KeptMoved(place=place, to=to):
                 text = f"K{place} moved to K{to}"
-            case ev.CardDropped():
+            case ev.CardDropped(taken=None, burned=None):
                 text = "the last card kept was one card read twice; it is not counted"
+            case ev.CardDropped():
+                text = "a card that lay aside was one card read twice; it is not counted"
             case ev.CardsReserved():
                 text = "the cards kept are the first ones of the next round"
             case ev.RescanBegan(what=what):

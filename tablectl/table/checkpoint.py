@@ -17,7 +17,7 @@ from tablectl.table.state import Phase, State
 _BEGUN_ANEW = frozenset(
     {
         *("rules", "shoe", "round", "holds", "loose", "aside", "rescan", "counting", "bounced"),
-        *("before_shoe", "by_hand", "burns_behind", "tags"),
+        *("before_shoe", "by_hand", "burns_behind", "burn_run", "tags"),
     }
 )
 """Empty between shoes, or set by the shoe's own start."""

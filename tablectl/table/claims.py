@@ -65,11 +65,12 @@ def claim(
     places = [one for one in _places(state, number, kept=kept) if one not in used]
     own = [one for one in places if one.sure]
     alike = [one for one in own if one.card == card]
+    if said is None or not alike:
+        _refuse_lent(state, number, card, asked=bool(alike))
     if alike:
         # Of two with one face the reserved one: were it left behind wrongly, it would begin the next hand by
         # itself, and nobody would be asked; one that is taken wrongly is missed at once.
         return next((one for one in alike if one.place == RESERVED), alike[0])
-    _refuse_lent(state, number, card)
     near = [one for one in places if not one.sure and one.card == card]
     doubtful = [one for one in own if one.place != KEPT]
     if said == SAME:
@@ -99,12 +100,19 @@ def _places(state: State, number: int, *, kept: bool) -> list[Claim]:
     return found
 
 
-def _refuse_lent(state: State, number: int, card: Card) -> None:
-    """It lies in the hand of a later round, which would lose it."""
+def _refuse_lent(state: State, number: int, card: Card, *, asked: bool) -> None:
+    """One of that round lies in the hand of a later one, which would lose it: it is asked about.
+
+    Of another face too, for the face that it seems to have in its own round may be that of one read wrong.
+    ``asked``: one alike lies aside besides; then another face is not asked about.
+    """
     for one in state.aside:
-        if one.place == LENT and one.round == number and one.card == card:
-            later = f"{state.the_shoe.number}/{one.at}"
-            raise Refused(
-                f"{card} was reserved and lies in round {later} now; first: void {later}, then again. Another"
-                " card of that face: with --another"
-            )
+        if one.place != LENT or one.round != number or (asked and one.card != card):
+            continue
+        later = f"{state.the_shoe.number}/{one.at}"
+        was = f"{card} was" if one.card == card else f"{card}: a card of this round was"
+        besides = " The one that lies aside besides: with --same." if asked else ""
+        raise Refused(
+            f"{was} reserved and lies in round {later} now; first: void {later}, then again. Another"
+            f" card{' of that face' * (one.card == card)}: with --another.{besides}"
+        )

@@ -20,8 +20,9 @@ from tablectl.table.aside import newest, surplus
 from tablectl.table.claims import Claim, answer, claim
 from tablectl.table.dealing import lay
 from tablectl.table.evolve_round import UNREAD
-from tablectl.table.holds import enterable, offered, read_twice
+from tablectl.table.holds import enterable, offered
 from tablectl.table.inputs import Command
+from tablectl.table.repeats import ASIDE, BURNED_AS_DUE, burned_twice, repeat
 from tablectl.table.rounds import hand_complete
 from tablectl.table.state import HAND, KEPT, RESERVED, told_by_hand
 from tablectl.table.turn import Refused, Turn
@@ -365,15 +366,20 @@ def _scanned_aside(turn: Turn, cards: Sequence[Card], command: Command) -> tuple
 
 
 def drop(turn: Turn, command: Command) -> None:
-    """The last card was read twice: the repeat is taken back out of hand and count, wherever it lies."""
-    if not read_twice(turn.state):
+    """One card was read twice: the repeat is taken back out of hand and count, wherever it lies."""
+    place, person = repeat(turn.state), command.person
+    if place is None:
         raise Refused(
             "the last two cards read are not the same; a card is never dropped. See the other ways out"
         )
-    assert command.person is not None
-    if turn.state.loose:
-        turn.emit(ev.CardDropped(approved_by=command.person, **turn.where))
-    elif (last := newest(turn.state)) is not None:
-        turn.emit(ev.CardDropped(approved_by=command.person, taken=last, **turn.where))
+    assert person is not None
+    if place == KEPT:
+        turn.emit(ev.CardDropped(approved_by=person, **turn.where))
+    elif place == BURNED_AS_DUE:
+        # Once bets were open the burn is over, and one card short.
+        due = turn.state.burns_due + 1 if turn.state.round is None else 0
+        turn.emit(ev.CardDropped(approved_by=person, burned=burned_twice(turn.state), left=due, **turn.where))
+    elif place == ASIDE:
+        turn.emit(ev.CardDropped(approved_by=person, taken=newest(turn.state), **turn.where))
     else:
         redeal(turn, turn.round.dealt[:-1], (), "drop", command)

@@ -85,10 +85,13 @@ def _card_burned(state: State, event: ev.CardBurned) -> State:
     loose = state.loose[1:] if event.kept else state.loose
     unread = state.unread if event.kept else 0
     excess = event.kept and state.phase is not Phase.BURNING
+    run, out = state.burn_run, shoe.out - len(loose)
+    follows = bool(run) and run[-1][0] == out - 1
+    run = () if excess or state.burn_first_card else (*(run if follows else ()), (out, event.reason))
     state = in_hand(replace(state, shoe=shoe, loose=loose), event.label)
     if excess:
         state = put(state, BURNED, (card,), at=len(shoe.burned) - 1)
-    return replace(_after_burn(state, event.left), unread=unread)
+    return replace(_after_burn(state, event.left), unread=unread, burn_run=run)
 
 
 def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
@@ -114,6 +117,7 @@ def _shoe_ended(state: State, event: ev.ShoeEnded) -> State:
         burns_due=0,
         burn_first_card=False,
         burns_behind=(),
+        burn_run=(),
         auto_open=None,
         unread=0,
         unread_deadline=None,
@@ -155,6 +159,8 @@ def in_hand(state: State, label: str) -> State:
 
 
 def _card_dropped(state: State, event: ev.CardDropped) -> State:
+    if event.burned is not None:
+        return _burned_twice(state, event.burned, event.left)
     if event.taken is not None:
         card = state.aside[event.taken].card
         return taken(replace(state, shoe=state.the_shoe.untake(card)), (event.taken,))
@@ -166,6 +172,24 @@ def _card_dropped(state: State, event: ev.CardDropped) -> State:
         loose=state.loose[:-1],
         by_hand=tuple(one for one in state.by_hand if one is not told),
     )
+
+
+def _burned_twice(state: State, place: int, left: int) -> State:
+    """A burn card was no other card than the one before it: ``left`` are due, first what it was due for."""
+    run, shoe = state.burn_run, state.the_shoe
+    out, reason = run[place]
+    at = len(shoe.burned) + place - len(run)
+    burned = (*shoe.burned[:at], *shoe.burned[at + 1 :])
+    shoe = replace(shoe.untake(shoe.drawn[out - 1], before=out), burned=burned)
+    later = ((since - 1, why) for since, why in run[place + 1 :])
+    state = replace(state, shoe=shoe, burn_run=(*run[:place], *later))
+    if not left:
+        return state
+    behind = state.burns_behind
+    if state.burns_due and state.burn_reason != reason:
+        first = state.burns_due - sum(count for count, _ in behind)
+        behind = ((first, state.burn_reason), *behind)
+    return replace(state, phase=Phase.BURNING, burns_due=left, burn_reason=reason, burns_behind=behind)
 
 
 def _kept_named(state: State, event: ev.KeptNamed) -> State:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablectl.cards import Position
-from tablectl.table.aside import newest
-from tablectl.table.state import HAND, IN_ROUND, Phase, State, told_by_hand
+from tablectl.table.repeats import repeat
+from tablectl.table.state import HAND, IN_ROUND, Phase, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ WAYS = {
     "accept": "release accept: the cards kept go to the hand in the order they came",
     "next": "release next: the cards kept are the first ones of the next round",
     "burn": "release burn: the cards kept are burned",
-    "drop": "release drop: the last card was read twice, the repeat is taken out of hand and count",
+    "drop": "release drop: one card was read twice, the repeat is taken out of hand and count",
     "keep": "release keep: what the screen shows stands",
     "rescan": "release rescan: scan the card again",
     "rescanned": "release rescanned: the cards just scanned again are the right ones",
@@ -164,7 +164,7 @@ def _possible(way: str, state: State) -> bool:
         case "burn":
             return sound and _burnable(state)
         case "drop":
-            return read_twice(state)
+            return repeat(state) is not None
         case "rescan":
             return state.phase is not Phase.BETTING and not state.loose
         case "rescanned":
@@ -316,28 +316,6 @@ def _burnable(state: State) -> bool:
             return state.phase is Phase.IDLE and not void_is_the_rule(state)
         return not _may_be_next(state)
     return bool(state.loose) or "overdraw" in codes
-
-
-def read_twice(state: State) -> bool:
-    """Whether the last card read may be one again that is known: the same face, nothing between, or one that
-    people told.
-
-    Not while the hand lies face down: that two cards are alike would tell something of them.
-    """
-    shoe = state.shoe
-    if state.loose and told_by_hand(state, state.loose[-1].label, state.loose[-1].card):
-        return True
-    if state.round is not None and not state.round.turned:
-        return False
-    if shoe is None or shoe.out < 2 or shoe.drawn[-1] is None or shoe.drawn[-1] != shoe.drawn[-2]:
-        return False
-    if state.loose:
-        return state.loose[-1].card == shoe.drawn[-1]
-    if (last := newest(state)) is not None:
-        return state.aside[last].card == shoe.drawn[-1]
-    r = state.round
-    # The card before the first of a hand was drawn before betting: no reader repeats itself over that.
-    return r is not None and _on_table(state) and len(r.dealt) > 1 and r.dealt[-1] == shoe.drawn[-1]
 
 
 def ended_by(action: str, state: State) -> tuple[str, ...]:

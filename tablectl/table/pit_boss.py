@@ -67,6 +67,8 @@ def release(turn: Turn, command: Command) -> None:
     if turn.state.loose and (action in ("as-p1", "accept") or not turn.state.held):
         _hold_kept(turn)
     turn.answer = f"released: {action}"
+    if action == "drop" and turn.state.burns_due:
+        turn.answer += f"; still to be burned: {turn.state.burns_due}"
     if turn.state.held:
         turn.answer += "; still on hold: " + ", ".join(h.code for h in turn.state.holds)
     elif turn.state.unread:

@@ -189,7 +189,8 @@ def cut_undo(turn: Turn, command: Command) -> None:
         raise Refused("the cutting card was not told yet")
     if rules.share_card is not None and shoe.out >= rules.share_card:
         raise Refused("the house rules end this shoe by the share of cards dealt, cutting card or not")
-    if shoe.cut.out != shoe.out or turn.state.unread:
+    # What was out with it may have been read twice and taken back since.
+    if shoe.cut.out < shoe.out or turn.state.unread:
         raise Refused("cards were drawn since the cutting card; the pit boss may end the shoe: shoe end")
     turn.emit(ev.CutCardWithdrawn(approved_by=person, reason=reason, **turn.where))
     turn.answer = "the cutting card is withdrawn; there is no last hand yet"

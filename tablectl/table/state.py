@@ -194,6 +194,9 @@ class State:
     burn_first_card: bool = False
     burns_behind: tuple[tuple[int, str], ...] = ()
     """What was ordered while cards were due: how many of ``burns_due`` come after those, and why."""
+    burn_run: tuple[tuple[int, str], ...] = ()
+    """The burn cards that were due and came last, no other card between them: how many cards were out with
+    each, and why it was burned. Without one whose value is burned besides: see table/repeats.py."""
     unread: int = 0
     unread_label: str = ""
     """Where the shoe says the card belongs that could not be read."""

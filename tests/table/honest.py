@@ -13,13 +13,14 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tablectl import events as ev
 from tablectl.cards import DECK
 from tablectl.house import HouseRules
 from tablectl.table import Kind, Phase, offered
-from tests.table.oracle_rule import due
+from tests.table.oracle_rule import due, points
 from tests.table.playing import Play, house
 
 HOUSES: tuple[Callable[[], HouseRules], ...] = (
@@ -29,6 +30,7 @@ HOUSES: tuple[Callable[[], HouseRules], ...] = (
     lambda: house(dealing={"overdraw": "next"}),
     lambda: house(dealing={"overdraw": "void", "confirm": "dealer"}),
     lambda: house(betting={"opens": "automatic", "pause": 1.0}),
+    lambda: house(burn={"by": "first-card"}),
 )
 ON_TABLE = (Phase.NO_MORE_BETS, Phase.DEALING, Phase.COMPLETE)
 
@@ -63,6 +65,8 @@ class Honest(Play):
         self.wrong: list[tuple[str, list[Thing]]] = []
         """Rounds that were settled with other cards than lay there."""
         self.laid: dict[str, list[Thing]] = {}
+        self.burned_from = self.burned_upto = 0
+        """Which things were burned last, as they were due, one behind the other."""
 
     # --- the book ---------------------------------------------------------------------------------------
 
@@ -120,10 +124,55 @@ class Honest(Play):
         faces = [str(self.chance.choice(DECK)) for _ in range(12)]
         return next((face for face in faces if due([*here, face]) is None), faces[0])
 
+    def read_again(self) -> Thing:
+        """The last card passes the scanner once more."""
+        last = self.drawn[-1]
+        self.drawn.append(Thing(str(last.told), last.told, repeat=True))
+        self.scan(last.told)
+        return self.drawn[-1]
+
     def burns(self) -> None:
-        """Burn cards as they are due."""
-        while self.state.phase is Phase.BURNING and not self.state.held:
-            self.draw()
+        """Burn as many cards as are due, one of them perhaps read twice: that is seen at once, or when all
+        were drawn."""
+        if self.state.phase is not Phase.BURNING or self.state.held:
+            return
+        begin, before, due = len(self.drawn), len(self.state.the_shoe.burned), self.state.burns_due
+        drawn, repeat = 0, None
+        if self.burned_upto != begin:
+            self.burned_from = begin
+        while drawn < due and not self.state.held:
+            by_value = self.state.burn_first_card
+            face = self.draw().true
+            due, drawn = 1 + (points(face) or 10) if by_value else due, drawn + 1
+            if self.state.holds and self.state.holds[-1].code == "card-twice":
+                # A card told by hand before had that face; this is another one.
+                self.let_out("burn")
+                self.let_out("keep")
+            if repeat is None and self.often(0.05):
+                repeat = self.read_again()
+                if self.often(0.5) or self.state.held:
+                    self.unburn(repeat)
+        if repeat is not None and repeat in self.drawn:
+            self.unburn(repeat)
+        self.burned_upto = len(self.drawn)
+        if self.state.shoe is not None and not self.state.held:
+            burned = [thing.told for thing in self.drawn[begin:]]
+            assert list(self.state.the_shoe.burned[before:]) == burned, "other cards were burned"
+            assert len(burned) == due, f"{due} were due, {len(burned)} were burned"
+
+    def unburn(self, repeat: Thing) -> None:
+        """A burn card was read twice: the repeat is taken back, and a card kept since is burned."""
+        faces = [thing.told for thing in self.drawn[max(0, self.burned_from - 1) :]]
+        if repeat is not self.drawn[-1] and sum(a == b for a, b in pairwise(faces)) > 1:
+            self.command(Kind.SHOE_END)  # two were equal besides, and nobody can say which
+            return
+        if not self.state.held:
+            self.command(Kind.HOLD)
+        self.drawn.remove(repeat)
+        self.command(Kind.RELEASE, action="drop")
+        assert not self.last.refused, f"a repeat cannot be taken back: {self.last.answer}"
+        if self.state.loose:
+            self.let_out("burn")
 
     def between(self) -> None:
         """What happens between rounds."""
@@ -202,8 +251,7 @@ class Honest(Play):
         """A card too many, sometimes unread, or the last one read twice."""
         last = self.drawn[-1]
         if self.often(0.4) and last.told and self.hand and last is self.hand[-1]:
-            self.drawn.append(Thing(last.told, last.told, repeat=True))
-            self.scan(last.told)
+            self.read_again()
         else:
             self.draw(None if self.often(0.2) else "")
 
@@ -375,7 +423,10 @@ class Honest(Play):
             return False
         new = hand[len(old) :]
         lent = [thing for thing in new if thing in self.hand and self.hand is not hand]
-        done = self.tell(Kind.AMEND, new, hand, round=where, **args)
+        if lent:
+            done = self.say(Kind.AMEND, *hand, round=where, **args)
+        else:
+            done = self.tell(Kind.AMEND, new, hand, round=where, **args)
         assert not (done and lent), "a card lies in two rounds"
         if done:
             self.next = [thing for thing in self.next if thing not in hand]

@@ -29,6 +29,10 @@ class Paper:
     """It was drawn before the close of its round."""
     round: int = 0
     """The round it was drawn with, once it lies aside."""
+    reason: str = ""
+    """Why it was burned."""
+    out: int = 0
+    """How many cards were out with it, once it was burned."""
 
 
 @dataclass
@@ -79,6 +83,8 @@ class Oracle:
         """Of void rounds, or amended out of their hand; and those of an adopted shoe."""
         self.over: list[Paper] = []
         """Of the burned ones, those drawn in excess."""
+        self.run: list[Paper] = []
+        """Of the burned ones, those that were due and came last, nothing between; without a first card's."""
         self.in_round = self.free = False
         self.rounds = 0
         self.turned = True
@@ -212,6 +218,7 @@ class Oracle:
             assert not self.all and not self.rounds
         self.shoe, self.last_hand = None, None
         self.hand, self.kept, self.reserved, self.burned, self.used, self.over = [], [], [], [], [], []
+        self.run = []
         for settled in self.settled.values():
             settled.papers = []
         self.burns_due, self.unread, self.rescan = 0, 0, None
@@ -254,6 +261,11 @@ class Oracle:
             paper.round = self.rounds
             self.over.append(paper)
         self.burned.append(paper)
+        paper.reason, paper.out = e.reason, self.out - len(self.kept)
+        if not self.burns_due or self.first_burn:
+            self.run = []
+        else:
+            self.run = [*(self.run if self.run and self.run[-1].out == paper.out - 1 else ()), paper]
         assert e.left == left and e.shoe_left == max(0, self.size - self.out)
         self.burns_due, self.first_burn = left, False
         if not left:
@@ -366,12 +378,27 @@ class Oracle:
 
     def _on_card_dropped(self, e: Any) -> None:
         assert self.given.accepted and self.given.action == "drop"
+        if e.burned is not None:
+            self._unburn(self.run[e.burned], self.run[e.burned - 1 : e.burned], e.left)
+            return
         if e.taken is None:
             self.kept.pop()
             return
         assert not self.kept
         (last,) = [*self.over[-1:], *self.reserved[-1:]][-1:] if not self.reserved else self.reserved[-1:]
         self._take(last)
+
+    def _unburn(self, paper: Paper, before: list[Paper], left: int) -> None:
+        """A due burn card was no other card than the one before it."""
+        assert paper.told is not None and all(other.told == paper.told for other in before)
+        for later in self.run[self.run.index(paper) :]:
+            later.out -= 1
+        for pile in (self.burned, self.run):
+            pile[:] = [other for other in pile if other is not paper]
+        if not self.in_round:
+            self.burns_due += 1
+            self.reasons = [paper.reason, *self.reasons]
+        assert left == (0 if self.in_round else self.burns_due)
 
     def _on_cards_reserved(self, _: Any) -> None:
         assert self.given.accepted and self.given.action == "next"

@@ -9,7 +9,7 @@ import pytest
 
 from tablectl import events as ev
 from tablectl.cards import Card
-from tablectl.table import Kind, Phase, corrections, holds, offered, settled
+from tablectl.table import Kind, Phase, corrections, offered, repeats, settled
 from tests.table import honest
 from tests.table.playing import Play, house
 
@@ -32,7 +32,7 @@ def test_the_table_of_honest_people_agrees_with_the_cards() -> None:
 
 @pytest.mark.parametrize("name", ["claim", "newest"])
 def test_and_sees_it_when_a_card_aside_is_not_known(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (corrections, settled, holds):
+    for module in (corrections, settled, repeats):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, lambda *told, **more: None)
     with pytest.raises(AssertionError):
@@ -257,8 +257,43 @@ def test_nor_is_it_when_it_was_corrected_there() -> None:
     play = lent()
     held(play).do(Kind.CORRECT, position="P1", card="8S")
     play.refused(Kind.AMEND, round="1/1", B1="7D", P3="8S")
-    play.do(Kind.AMEND, round="1/1", **RIGHT)
+    asked = play.refused(Kind.AMEND, round="1/1", **RIGHT)
+    assert "7S: a card of this round was reserved and lies in round 1/2 now" in asked
+    play.do(Kind.AMEND, round="1/1", same="no", **RIGHT)
     assert play.out == 12, "the card that is 7S was not told of before"
+
+
+@pytest.mark.parametrize("said", [{}, {"same": "yes"}])
+def test_nor_when_a_card_read_wrong_had_its_face(said: dict[str, str]) -> None:
+    """B2 was read as 9H, ended the hand with that, and the true 9H behind it was reserved."""
+    play = Play(house(dealing={"overdraw": "next"}))
+    play.round("9H KD 7S 9H")
+    play.scan("9H")
+    play.release("next")
+    play.do(Kind.BETS_OPEN)
+    play.wait(20)
+    out, right = play.out, {"round": "1/1", "B2": "4H", "B3": "9H"}
+    assert "lies in round 1/2 now; first: void 1/2" in play.refused(Kind.AMEND, **right, **said)
+    play.do(Kind.VOID)
+    play.do(Kind.AMEND, **right, same="yes")
+    assert play.out == out and play.state.the_shoe.counts[Card.parse("9H").number] == 2
+
+
+def test_nor_when_one_of_its_face_was_burned_besides_unless_it_is_that_one() -> None:
+    play = Play(house(dealing={"overdraw": "next"}))
+    play.betting()
+    play.scan("7S")
+    play.wait(20)
+    play.release("burn")
+    play.deal("2C 9D 3H KS 7S")
+    play.release("next")
+    play.do(Kind.BETS_OPEN)
+    play.wait(20)
+    asked = play.refused(Kind.AMEND, round="1/1", **RIGHT)
+    assert "first: void 1/2" in asked and "with --same" in asked
+    out = play.out
+    play.do(Kind.AMEND, round="1/1", same="yes", **RIGHT)
+    assert play.out == out and len(play.state.the_shoe.burned) == 6
 
 
 def test_a_card_amended_away_is_the_one_that_is_amended_back() -> None:

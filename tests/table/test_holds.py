@@ -57,6 +57,22 @@ def burn_over() -> Play:
     return play
 
 
+def burned_twice() -> Play:
+    play = Play()
+    play.opened()
+    play.do(Kind.SHOE_NEW)
+    play.deal("2S 3H 3H")
+    play.do(Kind.HOLD)
+    return play
+
+
+def burn_over_behind_a_repeat() -> Play:
+    play = Play()
+    play.idle("2S 3H 3H 4D 5C 6S")
+    play.scan("8S")
+    return play
+
+
 def burn_wrong() -> Play:
     play = Play(house(burn={"scanned": False}))
     play.opened()
@@ -352,6 +368,12 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     "early and unread": (early_unread, ["card-early"], ["burn", "correct", "insert", "void", END]),
     "idle": (card_idle, ["card-idle"], ["burn", "correct", END]),
     "burn over": (burn_over, ["burn-over"], ["burn", "correct", END]),
+    "burn card read twice": (burned_twice, ["called"], ["drop", "resume", "burn done", END]),
+    "burn over behind a repeat": (
+        burn_over_behind_a_repeat,
+        ["burn-over"],
+        ["burn", "drop", "correct", END],
+    ),
     "burn wrong": (burn_wrong, ["burn-wrong"], ["keep", END]),
     "more to burn, restart": (burn_wrong_in_burn, ["restart"], ["burn done", "device swap", END]),
     "unread twice": (unread_twice, ["card-unreadable"], ["rescan", "enter", "correct", "void", END]),
