@@ -41,6 +41,7 @@ DONE: Mapping[str, str] = {
     "scan the card at {} again": "die Karte auf {} neu einlesen",
     "then a pit boss: release rescanned": "danach ein Pitboss: release rescanned",
     "released: {}": "freigegeben: {}",
+    "still to be burned: {}": "noch zu brennen: {}",
     "still on hold: {}": "noch angehalten: {}",
     "round {} void": "Runde {} ungültig",
     "round {} amended: {}, was {}": "Runde {} berichtigt: {}, war {}",
@@ -259,8 +260,24 @@ REFUSED: Mapping[str, str] = {
     "same: yes or no, not {}": "same: yes oder no, nicht {}",
     "another card: --another": "eine andere Karte: --another",
     "{} was reserved and lies in round {} now": "{} war zurückgelegt und liegt jetzt in Runde {}",
-    "first: void {}, then again. Another card of that face: with --another": (
-        "erst: void {}, dann noch einmal. Eine andere Karte mit diesem Bild: mit --another"
+    "{}: a card of this round was reserved and lies in round {} now": (
+        "{}: eine Karte dieser Runde war zurückgelegt und liegt jetzt in Runde {}"
+    ),
+    "first: void {}, then again. Another card of that face: with --another.": (
+        "erst: void {}, dann noch einmal. Eine andere Karte mit diesem Bild: mit --another."
+    ),
+    "first: void {}, then again. Another card: with --another.": (
+        "erst: void {}, dann noch einmal. Eine andere Karte: mit --another."
+    ),
+    "first: void {}, then again. Another card of that face: with --another. The one that lies aside"
+    " besides: with --same.": (
+        "erst: void {}, dann noch einmal. Eine andere Karte mit diesem Bild: mit --another. Die, die noch"
+        " beiseite liegt: mit --same."
+    ),
+    "first: void {}, then again. Another card: with --another. The one that lies aside besides: with"
+    " --same.": (
+        "erst: void {}, dann noch einmal. Eine andere Karte: mit --another. Die, die noch beiseite liegt:"
+        " mit --same."
     ),
     "{}: a card of that face {}": "{}: eine Karte mit diesem Bild {}",
     "{}: a card of this round {}": "{}: eine Karte dieser Runde {}",
