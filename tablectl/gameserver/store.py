@@ -143,8 +143,12 @@ class Store:
         return [e for (e,) in self.sql("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
-        """Remember that another history came."""
-        self.sql("INSERT OR IGNORE INTO refused VALUES (?, ?, ?)", table, epoch, time.time_ns())
+        """Remember that another history came; none that has been accepted meanwhile, by another process too."""
+        self.sql(
+            "INSERT OR IGNORE INTO refused SELECT ?1, ?2, ?3"
+            " WHERE NOT EXISTS (SELECT 1 FROM tables WHERE id = ?1 AND epoch = ?2)",
+            *(table, epoch, time.time_ns()),
+        )
 
     def forget_refused(self, table: str, epoch: str) -> None:
         """It is the table's history now."""

@@ -88,7 +88,7 @@ class Durable(Generic[D]):
         """What the journal would have the game server hold."""
         return [one.body for one in self.journal.bodies(1, 100_000)]
 
-    async def until(self, done: Callable[[], object], seconds: float = 20.0) -> None:
+    async def until(self, done: Callable[[], object], seconds: float = 45.0) -> None:
         async with asyncio.timeout(seconds):
             while not done():
                 self.changed.clear()
@@ -100,7 +100,7 @@ class Durable(Generic[D]):
         """Everything is acknowledged."""
         await self.until(lambda: self.journal.acked() == self.journal.last()[1], seconds)
 
-    async def good(self, seconds: float = 20.0) -> None:
+    async def good(self, seconds: float = 45.0) -> None:
         """The link is."""
         await self.until(lambda: self.links[-1:] == [(True, "")], seconds)
 
