@@ -33,6 +33,9 @@ CALLED = {
         "Der Leser kann nicht sagen, ob eine Karte noch einmal kam oder eine zweite gleiche. "
         "Mit dem Bildschirm vergleichen; eine mehr gezogen: Taste 6."
     ),
+    words.UNREAD_AGAIN: (
+        "Vielleicht die nicht lesbare Karte der ungültigen Runde: ist sie es, zählt die Wiederholung nicht."
+    ),
     words.RESCAN: "Die Karte war nicht lesbar: noch einmal einlesen",
     "The shoe reports": "Der Schuh meldet",
     "The scanner is ready": "Der Leser ist bereit",
@@ -124,6 +127,7 @@ HOLDS = {
     "First: turn.": "Zuerst: aufdecken.",
     "More cards were kept than the hand takes.": "Mehr Karten zurückgelegt, als die Hand nimmt.",
     "Another one takes its place.": "Ein anderer tritt an seine Stelle.",
+    "It could not be read.": "Sie war nicht lesbar.",
     "A card could not be read, and the hand is complete without it.": (
         "Eine Karte war nicht lesbar, und die Hand ist ohne sie vollständig."
     ),

@@ -93,8 +93,8 @@ SHORT = {
     "a card is missing, extra, foreign, damaged or marked; the shuffle is in doubt": (
         "missing, extra, foreign, damaged; or the shuffle is in doubt"
     ),
-    "the last card was read twice, the repeat is taken out of hand and count": (
-        "the last card was read twice, the repeat does not count"
+    "one card was read twice, the repeat is taken out of hand and count": (
+        "one card was read twice, the repeat does not count"
     ),
     "scan all cards on the table again, in the order they were drawn": (
         "scan all cards of the hand again, as they were drawn"

@@ -36,6 +36,7 @@ from tablectl.events.internal import (
     ScanKept,
     ScanPassed,
     ScanUnread,
+    UnreadNamed,
 )
 from tablectl.events.rounds import (
     BetResult,
@@ -132,6 +133,7 @@ __all__ = [
     "TableHeld",
     "TableOpened",
     "TableReleased",
+    "UnreadNamed",
     "event_id",
     "private_body",
     "private_data",

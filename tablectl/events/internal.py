@@ -153,6 +153,20 @@ class CardDropped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadNamed(Event):
+    """A card that could not be read until its round was void was read after all: this is its face.
+
+    ``taken``: which one it is of the cards that lie aside.
+    """
+
+    TYPE = "unread.named"
+    PUBLIC = False
+    card: str
+    taken: int
+    approved_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardsReserved(Event):
     """The cards kept are the first ones of the next hand."""
 

@@ -50,6 +50,20 @@ def unburned(state: State, count: int) -> State:
     return replace(state, aside=left, shoe=replace(shoe, burned=burned))
 
 
+def named(lie: Sequence[Aside], at: int, card: Card) -> tuple[Aside, ...]:
+    """These, of which the one at ``at`` is ``card``."""
+    return (*lie[:at], dataclasses.replace(lie[at], card=card), *lie[at + 1 :])
+
+
+def unread(state: State, out: int) -> int | None:
+    """Which card aside was the ``out``-th one drawn, was never read, and is of a void round; None: none."""
+    shoe = state.the_shoe
+    if not 0 < out <= shoe.out or shoe.drawn[out - 1] is not None:
+        return None
+    lie = (i for i, one in enumerate(state.aside) if (one.card, one.place, one.out) == (None, USED, out))
+    return max(lie, default=None)
+
+
 def lend(state: State, number: int) -> State:
     """The first card reserved is laid in round ``number``; it stays known as one of the round before."""
     at = next(i for i, one in enumerate(state.aside) if one.place == RESERVED)

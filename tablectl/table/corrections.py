@@ -22,7 +22,7 @@ from tablectl.table.dealing import lay
 from tablectl.table.evolve_round import UNREAD
 from tablectl.table.holds import enterable, offered
 from tablectl.table.inputs import Command
-from tablectl.table.repeats import ASIDE, BURNED_AS_DUE, burned_twice, repeat
+from tablectl.table.repeats import ASIDE, BURNED_AS_DUE, burned_twice, repeat, unread_again
 from tablectl.table.rounds import hand_complete
 from tablectl.table.state import HAND, KEPT, RESERVED, told_by_hand
 from tablectl.table.turn import Refused, Turn
@@ -366,20 +366,29 @@ def _scanned_aside(turn: Turn, cards: Sequence[Card], command: Command) -> tuple
 
 
 def drop(turn: Turn, command: Command) -> None:
-    """One card was read twice: the repeat is taken back out of hand and count, wherever it lies."""
-    place, person = repeat(turn.state), command.person
+    """One card was read twice: the repeat is taken back out of hand and count, wherever it lies.
+
+    If the first read gave no face, the card has the face of the second one from here on.
+    """
+    state, person = turn.state, command.person
+    place = repeat(state)
     if place is None:
         raise Refused(
             "the last two cards read are not the same; a card is never dropped. See the other ways out"
         )
     assert person is not None
+    again, burned = unread_again(state), burned_twice(state)
+    if again is not None:
+        burned = len(state.burn_run) - 1
+        if (card := state.the_shoe.drawn[-1]) is not None:
+            turn.emit(ev.UnreadNamed(card=str(card), taken=again, approved_by=person, **turn.where))
     if place == KEPT:
         turn.emit(ev.CardDropped(approved_by=person, **turn.where))
     elif place == BURNED_AS_DUE:
         # Once bets were open the burn is over, and one card short.
-        due = turn.state.burns_due + 1 if turn.state.round is None else 0
-        turn.emit(ev.CardDropped(approved_by=person, burned=burned_twice(turn.state), left=due, **turn.where))
+        due = state.burns_due + 1 if state.round is None else 0
+        turn.emit(ev.CardDropped(approved_by=person, burned=burned, left=due, **turn.where))
     elif place == ASIDE:
-        turn.emit(ev.CardDropped(approved_by=person, taken=newest(turn.state), **turn.where))
+        turn.emit(ev.CardDropped(approved_by=person, taken=newest(state), **turn.where))
     else:
         redeal(turn, turn.round.dealt[:-1], (), "drop", command)

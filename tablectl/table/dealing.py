@@ -17,6 +17,7 @@ from tablectl.table import words
 from tablectl.table.claims import Claim
 from tablectl.table.evolve import HANDLING
 from tablectl.table.holds import another_than_unread
+from tablectl.table.repeats import may_come_again
 from tablectl.table.rounds import hand_complete, share_reached, watch_shuffle
 from tablectl.table.state import Phase, told_by_hand
 from tablectl.table.turn import Turn
@@ -116,6 +117,8 @@ def card_not_due(turn: Turn, given: Arrived) -> None:
         return
     # No face in these messages: the card may become a burn card, or lie face down.
     what = "" if scan.card else "It could not be read."
+    if may_come_again(turn.state):
+        what = words.UNREAD_AGAIN
     match turn.state.phase, turn.state.last_scan:
         case Phase.BETTING, _:
             keep(turn, scan, "card-early", what)

@@ -10,7 +10,7 @@ from tablectl.cards import Card, Position
 from tablectl.frozen import replace
 from tablectl.house import HouseRules
 from tablectl.shoe import Cut, Shoe
-from tablectl.table.aside import put, taken
+from tablectl.table.aside import named, put, taken
 from tablectl.table.state import BURNED, RESERVED, Loose, Phase, State, ToldByHand, told_by_hand
 
 
@@ -192,6 +192,12 @@ def _burned_twice(state: State, place: int, left: int) -> State:
     return replace(state, phase=Phase.BURNING, burns_due=left, burn_reason=reason, burns_behind=behind)
 
 
+def _unread_named(state: State, event: ev.UnreadNamed) -> State:
+    card = Card.parse(event.card)
+    shoe = state.the_shoe.exchange(None, card)
+    return replace(state, shoe=shoe, aside=named(state.aside, event.taken, card))
+
+
 def _kept_named(state: State, event: ev.KeptNamed) -> State:
     card, at = Card.parse(event.card), event.place - 1
     was = state.loose[at]
@@ -226,6 +232,7 @@ OF_SHOE: dict[type[ev.Event], Callable[[State, Any], State]] = {
     ev.LastHandAnnounced: _last_hand_announced,
     ev.ScanKept: _scan_kept,
     ev.CardDropped: _card_dropped,
+    ev.UnreadNamed: _unread_named,
     ev.KeptNamed: _kept_named,
     ev.KeptMoved: _kept_moved,
     ev.CardsReserved: _cards_reserved,

@@ -25,6 +25,7 @@ UNSURE = (
     "The scanner cannot tell whether a card came again or another of its face. "
     "Compare with the screen; one more was drawn: same-again."
 )
+UNREAD_AGAIN = "Perhaps the card of the void round that could not be read: if it is that one, drop."
 RESCAN = "The card could not be read: scan it again"
 
 _WINNER = {Outcome.PLAYER: "Player wins", Outcome.BANKER: "Banker wins", Outcome.TIE: "Egalité, tie"}

@@ -71,6 +71,8 @@ def test_every_text_of_the_console_is_there_in_german_and_none_that_is_not_used(
     made |= {*map(str, Condition), "Player", "Banker", "Tie", "no usable answer"}
     made |= {"cards face down", "Player stands, Banker draws"}
     assert {text for text in GERMAN.texts if text not in known} <= made
+    told = " ".join((*constants(tablectl.table), *_WAYS_OUT.values()))
+    assert {text for text in LANGUAGES["en"].texts if text not in told} == set()
 
 
 def test_a_german_text_is_german_and_has_the_same_places() -> None:

@@ -57,7 +57,7 @@ class Honest(Play):
         self.stock = [str(card) for card in DECK] * 8
         self.chance.shuffle(self.stock)
         self.drawn: list[Thing] = []
-        self.saying: list[tuple[Thing, str]] = []
+        self.saying: list[tuple[Thing, str | None]] = []
         """What becomes known with the command that is being given."""
         self.hand: list[Thing] = []
         self.next: list[Thing] = []
@@ -163,8 +163,12 @@ class Honest(Play):
     def unburn(self, repeat: Thing) -> None:
         """A burn card was read twice: the repeat is taken back, and a card kept since is burned."""
         faces = [thing.told for thing in self.drawn[max(0, self.burned_from - 1) :]]
-        if repeat is not self.drawn[-1] and sum(a == b for a, b in pairwise(faces)) > 1:
-            self.command(Kind.SHOE_END)  # two were equal besides, and nobody can say which
+        by_hand = [told.card for told in self.state.by_hand]
+        equal = sum(a == b for a, b in pairwise(faces)) > 1
+        late = bool(self.state.loose) and self.state.loose[-1].card in by_hand
+        if repeat is not self.drawn[-1] and (equal or late):
+            # Two were equal besides, or the card kept may be a late message: nobody can say which it was.
+            self.command(Kind.SHOE_END)
             return
         if not self.state.held:
             self.command(Kind.HOLD)
@@ -228,6 +232,9 @@ class Honest(Play):
             return True
         wanted = due([thing.true for thing in self.hand]) is not None
         if wanted and (state.phase in ON_TABLE or state.last_scan == "result"):
+            if state.phase in (Phase.NO_MORE_BETS, Phase.DEALING) and self.often(0.03):
+                self.unreadable()
+                return False
             where = state.where if state.phase in ON_TABLE else state.settled[0]
             self.laid[where] = self.hand
             if len(self.hand) < 4 or not self.often(0.15):
@@ -246,6 +253,40 @@ class Honest(Play):
             self.excess()
             return True
         return False
+
+    def unreadable(self) -> None:
+        """The card that is due is not read, and the round void; then it passes the scanner once more."""
+        thing = Thing(self.stock.pop(), None, counted=False)
+        self.drawn.append(thing)
+        for _ in range(self.chance.choice((1, 2))):
+            self.scan(None)
+        self.saying = [(thing, None)]
+        self.command(Kind.VOID)
+        self.saying, self.hand = [], []
+        kind = self.chance.choice((None, None, Kind.BURN_ERROR, Kind.BETS_OPEN, Kind.HAND_FREE))
+        if self.state.phase is not Phase.IDLE or self.often(0.2):
+            return
+        if kind is not None:
+            self.command(kind)
+        if kind is None and self.often(0.3):
+            self.again_is(thing, None)
+        self.again_is(thing, thing.true)
+        if self.state.phase in (Phase.BETTING, Phase.NO_MORE_BETS):
+            self.command(Kind.VOID)
+        self.burns()
+
+    def again_is(self, thing: Thing, face: str | None) -> None:
+        """The unread one is read again, as ``face``: it is counted once more, and people say which it is."""
+        repeat = Thing(thing.true, face, repeat=True)
+        self.drawn.append(repeat)
+        self.scan(face)
+        if not self.state.held:
+            self.command(Kind.HOLD)
+        self.drawn.remove(repeat)
+        self.saying = [(thing, face)]
+        self.command(Kind.RELEASE, action="drop")
+        assert not self.last.refused, f"a card is counted twice: {self.last.answer}"
+        self.saying = []
 
     def excess(self) -> None:
         """A card too many, sometimes unread, or the last one read twice."""

@@ -89,6 +89,8 @@ class Oracle:
         self.rounds = 0
         self.turned = True
         self.unread = 0
+        self.unread_out = 0
+        """How many cards were out when a round was void with one that was not read."""
         self.left_unread = 0
         """Of them, what a correction left without a place: the hand is complete without it."""
         self.burns_due, self.first_burn = 0, False
@@ -218,7 +220,7 @@ class Oracle:
             assert not self.all and not self.rounds
         self.shoe, self.last_hand = None, None
         self.hand, self.kept, self.reserved, self.burned, self.used, self.over = [], [], [], [], [], []
-        self.run = []
+        self.run, self.unread_out = [], 0
         for settled in self.settled.values():
             settled.papers = []
         self.burns_due, self.unread, self.rescan = 0, 0, None
@@ -388,9 +390,14 @@ class Oracle:
         (last,) = [*self.over[-1:], *self.reserved[-1:]][-1:] if not self.reserved else self.reserved[-1:]
         self._take(last)
 
+    def _on_unread_named(self, e: Any) -> None:
+        assert self.given.accepted and self.given.action == "drop" and self.out - 1 == self.unread_out
+        [paper for paper in self.used if paper.told is None][-1].told = e.card
+
     def _unburn(self, paper: Paper, before: list[Paper], left: int) -> None:
-        """A due burn card was no other card than the one before it."""
-        assert paper.told is not None and all(other.told == paper.told for other in before)
+        """A due burn card was no other card than the one before it, or one never read of a void round."""
+        if self.out - 1 != self.unread_out:
+            assert paper.told is not None and all(other.told == paper.told for other in before)
         for later in self.run[self.run.index(paper) :]:
             later.out -= 1
         for pile in (self.burned, self.run):
@@ -556,6 +563,7 @@ class Oracle:
             laid = lay(self.faces)[0]
             assert e.cards == (laid if self.turned else dict.fromkeys(laid, "?"))
             self.settled[e.shoe, e.round] = Settled(laid if self.turned else {}, {}, voided=True)
+            self._remember_unread()
             self._put_away([*self.hand, *self.kept])
             self.hand, self.kept, self.in_round, self.unread, self.rescan = [], [], False, 0, None
             return
@@ -565,8 +573,13 @@ class Oracle:
         self._put_away(old.papers, e.round)
         old.papers = []
         if e.uses_kept:
+            self._remember_unread()
             self._put_away(self.kept)
             self.kept = []
+
+    def _remember_unread(self) -> None:
+        if any(paper.told is None for paper in self.kept):
+            self.unread_out = self.out
 
     def _put_away(self, papers: list[Paper], number: int | None = None) -> None:
         """These are used; each may be found to be of the round it was drawn with."""

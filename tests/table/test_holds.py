@@ -50,6 +50,13 @@ def card_idle() -> Play:
     return play
 
 
+def idle_after_unread() -> Play:
+    play = unread_twice()
+    play.do(Kind.VOID)
+    play.scan("8S")
+    return play
+
+
 def burn_over() -> Play:
     play = Play()
     play.idle()
@@ -367,6 +374,11 @@ CASES: dict[str, tuple[Way, list[str], list[str]]] = {
     ),
     "early and unread": (early_unread, ["card-early"], ["burn", "correct", "insert", "void", END]),
     "idle": (card_idle, ["card-idle"], ["burn", "correct", END]),
+    "idle, after one that was not read": (
+        idle_after_unread,
+        ["card-idle"],
+        ["burn", "drop", "correct", END],
+    ),
     "burn over": (burn_over, ["burn-over"], ["burn", "correct", END]),
     "burn card read twice": (burned_twice, ["called"], ["drop", "resume", "burn done", END]),
     "burn over behind a repeat": (
