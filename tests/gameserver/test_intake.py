@@ -130,6 +130,22 @@ def test_another_history_is_refused_until_a_person_accepts_it(server: Server) ->
     assert server.post(body(3), single=True) == Reply(200, {"next": 4})
 
 
+def test_a_history_accepted_between_question_and_answer_is_refused_no_more(server: Server) -> None:
+    """Another process accepts it while this one answers that it does not know it."""
+    held = server.store.held
+
+    def accepted_meanwhile(table: str) -> Any:
+        found = held(table)
+        if "bbbbbb" in server.store.refused_epochs(table):
+            server.store.accept_epoch(table, "bbbbbb")
+        return found
+
+    server.store.refuse_epoch("T07", "bbbbbb")
+    server.store.held = accepted_meanwhile  # type: ignore[method-assign]
+    server.intake.wanted("T07", "bbbbbb")
+    assert server.store.refused_epochs("T07") == []
+
+
 def test_a_history_that_was_held_before_goes_on_where_it_was(server: Server) -> None:
     """The old PC comes back after another one dealt: a person accepts it again, before it has called."""
     first = [body(1, resulted(1)), body(2), skip(3, 9)]
