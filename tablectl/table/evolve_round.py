@@ -117,11 +117,7 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
     lay = tuple(state.aside[i].card for i in event.taken)
     state = aside.taken(state, event.taken)
     old = tuple(loose.card for loose in state.loose)
-    more = len(kept) - len(old)
-    # What was kept before keeps its label; what the rule took out of the hand has none.
-    same = more >= 0 and kept[more:] == old
-    new = kept[:more] if same else kept
-    loose = (*(Loose(card, "", "overdraw") for card in new), *(state.loose if same else ()))
+    loose = _still_kept(state.loose if event.how != "rescan" or kept[-len(old) :] == old else (), kept)
     r = replace(before, player=player, banker=banker, in_step=False, remind_deadline=None)
     dealing = Phase.DEALING if player else Phase.NO_MORE_BETS
     was = (*before.dealt, *old, *lay)
@@ -136,6 +132,17 @@ def _hand_corrected(state: State, event: ev.HandCorrected) -> State:
         step_lost=True,
         unread=0 if event.how == "rescan" or r.due is None else state.unread,
     )
+
+
+def _still_kept(before: tuple[Loose, ...], kept: tuple[Card | None, ...]) -> tuple[Loose, ...]:
+    """What was kept before keeps its label, though one of it went to the hand; what the rule took out of the
+    hand, before all of that, has none."""
+    left, found = before, list[Loose]()
+    for card in reversed(kept):
+        at = max((i for i, loose in enumerate(left) if loose.card == card), default=None)
+        found.append(Loose(card, "", "overdraw") if at is None else left[at])
+        left = left if at is None else left[:at]
+    return tuple(reversed(found))
 
 
 def _told(

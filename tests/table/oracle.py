@@ -518,7 +518,13 @@ class Oracle:
                     more_of = Counter(faces) - Counter(str(paper.told) for paper in [*hand, *kept])
                     seen = [paper for paper in self.reserved if more_of[str(paper.told)]]
                     places = [place for place in e.uses if place != "reserved"] + ["reserved"] * len(seen)
-                    self._found(list(more_of.elements()), self.rounds, places[: max(0, more)], every=False)
+                    self._found(
+                        list(more_of.elements()),
+                        self.rounds,
+                        places[: max(0, more)],
+                        every=False,
+                        last_first=True,
+                    )
                     hand, kept = [Paper(face, face) for face in faces], []
                 else:
                     hand[places.index(what)] = Paper(faces[0], faces[0])
@@ -593,9 +599,17 @@ class Oracle:
             pile[:] = [other for other in pile if other is not paper]
 
     def _found(
-        self, faces: Sequence[str], number: int, uses: Sequence[str], *, every: bool = True
+        self,
+        faces: Sequence[str],
+        number: int,
+        uses: Sequence[str],
+        *,
+        every: bool = True,
+        last_first: bool = False,
     ) -> list[Paper]:
         """Cards that lay aside and are of round ``number``, as an event says; they are taken from there.
+
+        ``faces`` begins with the likeliest, or ends with it (``last_first``).
 
         ``every``: and none of that round lies aside with such a face besides, unless people said another one.
         """
@@ -606,7 +620,11 @@ class Oracle:
                 place
             ]
             near = [paper for paper in pile if paper.round in (number, number + 1) or pile is self.kept]
-            alike = [paper for paper in near if paper.told in left]
+            alike = sorted(
+                (paper for paper in near if paper.told in left),
+                key=lambda one: left.index(str(one.told)),  # noqa: B023 used at once
+                reverse=last_first,
+            )
             assert alike or said == "yes", f"no card of these lies there: {faces} {place} {pile}"
             assert said != "no"
             paper = alike[0] if alike else near[0]

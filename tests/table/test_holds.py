@@ -640,6 +640,26 @@ def test_one_miss_then_the_card() -> None:
     assert not play.state.held and play.of(ev.CardDealt)[-1].position == "P2" and play.out == 9
 
 
+@pytest.mark.parametrize("how", [Kind.INSERT, Kind.MOVE])
+def test_of_the_cards_kept_one_goes_to_the_hand_and_the_others_stay_early(how: Kind) -> None:
+    """The house burns early cards: what was drawn early stays so, whatever becomes of one beside it."""
+    play = Play(house(dealing={"early_card": "burn"}))
+    play.betting()
+    play.deal("9S 7C AS")
+    play.wait(20)
+    play.do(Kind.INSERT, position="P1", card="2D")
+    said = {"card": "7C", "position": "B1"} if how is Kind.INSERT else {"position": "K2", "to": "P1"}
+    play.do(how, **said)
+    assert [(str(kept.card), kept.code) for kept in play.state.loose] == [
+        ("9S", "card-early"),
+        ("AS", "card-early"),
+    ]
+    ways = offered(play.state)
+    assert "accept" not in ways and "burn" in ways
+    play.release("burn")
+    assert play.state.shoe is not None and play.state.shoe.burned[-2:] == ("9S", "AS")
+
+
 def test_a_void_drops_the_wait_for_a_rescan() -> None:
     play = in_hand()
     play.scan(None)
