@@ -143,7 +143,7 @@ class Store:
         return [e for (e,) in self.sql("SELECT epoch FROM refused WHERE id = ? ORDER BY seen", table)]
 
     def refuse_epoch(self, table: str, epoch: str) -> None:
-        """Remember that another history came; not one that was accepted meanwhile, be it by another process."""
+        """Remember that another history came; not one that was accepted meanwhile, by whatever process."""
         self.sql(
             "INSERT OR IGNORE INTO refused SELECT ?1, ?2, ?3"
             " WHERE NOT EXISTS (SELECT 1 FROM tables WHERE id = ?1 AND epoch = ?2)",

@@ -622,7 +622,7 @@ class Oracle:
             near = [paper for paper in pile if paper.round in (number, number + 1) or pile is self.kept]
             alike = sorted(
                 (paper for paper in near if paper.told in left),
-                key=lambda one: left.index(str(one.told)),  # noqa: B023 used at once
+                key=lambda one: left.index(str(one.told)),
                 reverse=last_first,
             )
             assert alike or said == "yes", f"no card of these lies there: {faces} {place} {pile}"
