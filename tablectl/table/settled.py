@@ -89,7 +89,8 @@ def _found(
 ) -> list[Claim]:
     """Where the cards new to a settled hand lay meanwhile, each counted once. Raises :class:`Refused`."""
     found: list[Claim] = []
-    known = {one.card for one in table.aside if one.round == number} | {one.card for one in table.loose}
+    known = {one.card for one in table.aside if one.round in (number, number + 1)}
+    known |= {one.card for one in table.loose}
     for at in come(before, after, known):
         one = claim(table, number, after[at], said, found, kept=True)
         found += [] if one is None else [one]

@@ -449,8 +449,9 @@ class Oracle:
     def _on_hand_corrected(self, e: Any) -> None:
         assert self.in_round and self.betting is None and self.given.accepted
         before = lay(self.faces)[0]
+        reserved = len(self.reserved)
         hand, kept = self._as_said(e)
-        if e.uses and e.uses[-1] == "reserved" and self.reserved:
+        if self.reserved and e.uses.count("reserved") > reserved - len(self.reserved):
             # What was reserved behind the hand as it was is kept again.
             assert due([str(paper.told) for paper in hand]) is not None or lay([str(p.told) for p in hand])[1]
             back, self.reserved = self.reserved, []
@@ -516,10 +517,13 @@ class Oracle:
                     assert less == (self.given.action == "fewer"), "a card was dropped in silence"
                     more = len(faces) - len(hand) - len(kept)
                     more_of = Counter(faces) - Counter(str(paper.told) for paper in [*hand, *kept])
+                    come = list[str]()
+                    for face in reversed(faces):
+                        come[:0] = [face] * (come.count(face) < more_of[face])
                     seen = [paper for paper in self.reserved if more_of[str(paper.told)]]
                     places = [place for place in e.uses if place != "reserved"] + ["reserved"] * len(seen)
                     self._found(
-                        list(more_of.elements()),
+                        come,
                         self.rounds,
                         places[: max(0, more)],
                         every=False,
@@ -614,7 +618,7 @@ class Oracle:
         ``every``: and none of that round lies aside with such a face besides, unless people said another one.
         """
         said, found = self.given.args.get("same"), []
-        left = list(faces)
+        left = list(faces)[::-1] if last_first else list(faces)
         for place in uses:
             pile = {"kept": self.kept, "reserved": self.reserved, "burned": self.over, "used": self.used}[
                 place
@@ -623,7 +627,6 @@ class Oracle:
             alike = sorted(
                 (paper for paper in near if paper.told in left),
                 key=lambda one: left.index(str(one.told)),
-                reverse=last_first,
             )
             assert alike or said == "yes", f"no card of these lies there: {faces} {place} {pile}"
             assert said != "no"
@@ -631,7 +634,7 @@ class Oracle:
             if paper.told in left:
                 left.remove(str(paper.told))
             self._take(paper)
-            paper.told = paper.told if alike else left.pop()
+            paper.told = paper.told if alike else left.pop(0 if last_first else -1)
             found.append(paper)
         if every and said is None:
             aside = [*self.reserved, *self.over, *self.used]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -428,3 +429,21 @@ def test_a_burn_card_too_many_that_an_amendment_finds_in_a_hand_is_let_out_by_ke
     assert play.state.loose == () and set(offered(play.state)) == {"keep", "shoe end"}
     play.release("keep")
     assert not play.state.held and play.out == 12
+
+
+def test_a_card_that_only_moved_up_is_not_the_one_that_lay_aside() -> None:
+    """The third card of the Banker was the Player's, and the Banker's was drawn with the next round."""
+    play = Play(house(dealing={"confirm": "dealer"}))
+    play.round("8H 5S 9S JH 5C")
+    play.do(Kind.CONFIRM)
+    play.round("2C 9D 3H KS")
+    play.deal("3S")
+    play.release("burn")
+    out = play.out
+    cards = {"P2": "7S", "P3": "5C", "B3": "3S"}
+    assert "3S: a card of that face was burned in round 1/2" in play.refused(Kind.AMEND, round="1/1", **cards)
+    play.do(Kind.AMEND, round="1/1", **cards, same="yes")
+    assert play.out == out and play.state.shoe is not None
+    counts = {str(card): play.state.shoe.counts[card.number] for card in map(Card.parse, ("3S", "5C", "7S"))}
+    burned = Counter(play.state.shoe.burned)
+    assert counts == {face: 1 + burned[face] for face in counts} and play.state.aside == ()
