@@ -132,16 +132,14 @@ def test_another_history_is_refused_until_a_person_accepts_it(server: Server) ->
 
 def test_a_history_accepted_between_question_and_answer_is_refused_no_more(server: Server) -> None:
     """Another process accepts it while this one answers that it does not know it."""
-    held = server.store.held
-
-    def accepted_meanwhile(table: str) -> Any:
-        found = held(table)
-        if "bbbbbb" in server.store.refused_epochs(table):
-            server.store.accept_epoch(table, "bbbbbb")
-        return found
-
     server.store.refuse_epoch("T07", "bbbbbb")
-    server.store.held = accepted_meanwhile  # type: ignore[method-assign]
+    refuse = server.store.refuse_epoch
+
+    def too_late(table: str, epoch: str) -> None:
+        server.store.accept_epoch(table, epoch)
+        refuse(table, epoch)
+
+    server.store.refuse_epoch = too_late  # type: ignore[method-assign]
     server.intake.wanted("T07", "bbbbbb")
     assert server.store.refused_epochs("T07") == []
 
